@@ -1,0 +1,1 @@
+"""Reference pages turned into typed tables; knows nothing above it."""

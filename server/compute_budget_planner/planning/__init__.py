@@ -1,0 +1,1 @@
+"""Smoke test, limits and envelope: pure functions of estimates."""

@@ -1,0 +1,1 @@
+"""One module per family of files; each yields facts. The only code that knows file formats."""

@@ -1,0 +1,1 @@
+"""What is to be trained: facts, their basis, and the training run they describe."""
