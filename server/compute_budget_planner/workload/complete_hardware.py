@@ -1,0 +1,146 @@
+"""Fill in hardware and parallelism: accelerator, counts, links, ranks."""
+
+from compute_budget_planner.errors import FactError, nearest
+from compute_budget_planner.guide.reference import Reference
+from compute_budget_planner.guide.rows import Accelerator
+from compute_budget_planner.numbers import brief
+from compute_budget_planner.workload.ledger import Ledger
+from compute_budget_planner.workload.run import Hardware, Parallelism
+
+_PEER_TO_PEER_LESS = ("RTX 30", "RTX 40", "RTX 50", "RTX-30", "RTX-40", "RTX-50", "GTX", "TITAN")
+
+
+def complete_hardware(ledger: Ledger, reference: Reference) -> Hardware | None:
+    """Return the hardware, or None when the accelerator is not known.
+
+    Raises:
+        FactError: the accelerator's name is unknown, or counts contradict each other.
+    """
+    accelerator = _accelerator(ledger, reference)
+    n_gpus = _device_count(ledger)
+    if accelerator is None:
+        return None
+    per_node = ledger.count("gpus_per_node")
+    if per_node is None:
+        per_node = min(n_gpus, accelerator.typical_gpus_per_node or 8)
+        if n_gpus > per_node:
+            ledger.assume("gpus_per_node", per_node, f"usual for {accelerator.name}")
+    _intra_node_link(ledger, accelerator)
+    gb_s = accelerator.intra_node_gb_s or reference.value("default_intra_node_gb_s")
+    return Hardware(
+        accelerator=accelerator,
+        n_gpus=n_gpus,
+        gpus_per_node=per_node,
+        intra_node_link=str(ledger.text("intra_node_link")),
+        intra_node_gb_s=gb_s,
+        inter_node_gbit_s=_network_gbit_s(ledger, accelerator, reference, n_gpus > per_node),
+        usd_per_gpu_hour=ledger.number("usd_per_gpu_hour"),
+    )
+
+
+def _accelerator(ledger: Ledger, reference: Reference) -> Accelerator | None:
+    name = ledger.text("gpu")
+    if name is None:
+        ledger.missing.append("gpu")
+        ledger.questions.append("Which accelerator (`gpu`) will the run use?")
+        return None
+    found = reference.find_accelerators(name)
+    if not found:
+        known = [w for a in reference.accelerators.values() for w in (a.name, *a.aliases)]
+        raise FactError(
+            f"`gpu` is {name!r}, which the guide does not know",
+            where=ledger.source("gpu"),
+            remedy=nearest(name, known) + " A lab page can add a device.",
+        )
+    chosen = found[0]
+    if len(found) > 1:
+        names = [a.name for a in found]
+        ledger.questions.append(f"`{name}` may be {' or '.join(names)}: which `gpu` is it?")
+        # The middle one by speed stands for the others until somebody answers.
+        by_speed = sorted(found, key=lambda a: a.peak_bf16_tflops or a.peak_fp16_tflops or 0.0)
+        chosen = by_speed[len(by_speed) // 2]
+        why = f"`{name}` is ambiguous"
+        ledger.assume("gpu", chosen.name, why, *[n for n in names if n != chosen.name])
+    return chosen
+
+
+def _device_count(ledger: Ledger) -> int:
+    n_gpus, nodes = ledger.count("n_gpus"), ledger.count("n_nodes")
+    per_node = ledger.count("gpus_per_node")
+    if n_gpus is None and per_node is not None:
+        n_gpus = per_node * (nodes or 1)
+        ledger.derive("n_gpus", n_gpus, "n_nodes × gpus_per_node")
+    elif n_gpus is None:
+        n_gpus = 1
+        ledger.assume("n_gpus", 1, "no file or argument gives a number")
+        ledger.questions.append("How many accelerators (`n_gpus`) in all?")
+    elif nodes and per_node and nodes * per_node != n_gpus:
+        raise FactError(
+            f"`n_gpus` is {n_gpus} ({ledger.source('n_gpus')}), but `n_nodes` {nodes} "
+            f"({ledger.source('n_nodes')}) × `gpus_per_node` {per_node} "
+            f"({ledger.source('gpus_per_node')}) is {nodes * per_node}",
+            remedy="Correct one of them, or withdraw it with null.",
+        )
+    elif nodes and per_node is None and n_gpus % nodes == 0:
+        ledger.derive("gpus_per_node", n_gpus // nodes, "n_gpus / n_nodes")
+    return n_gpus
+
+
+def _intra_node_link(ledger: Ledger, accelerator: Accelerator) -> None:
+    if ledger.has("intra_node_link"):
+        return
+    text = accelerator.intra_node_link.lower()
+    direct = any(w in text for w in ("nvlink", "nvswitch", "xgmi", "infinity", "ici", "neuron"))
+    if direct and "bridge" not in text:
+        link = "nvlink"
+    elif any(word in accelerator.name for word in _PEER_TO_PEER_LESS):
+        link = "pcie-host"
+    else:
+        link = "pcie"
+    ledger.refer("intra_node_link", link, f"guide: {accelerator.name}")
+
+
+def _network_gbit_s(
+    ledger: Ledger, accelerator: Accelerator, reference: Reference, crosses_nodes: bool
+) -> float:
+    link = ledger.text("inter_node_link")
+    typical = accelerator.typical_inter_node_gbit_s
+    if link == "ethernet":
+        if crosses_nodes:
+            ledger.warnings.append(
+                "Ethernet between machines: adding machines can lower the total speed; "
+                "measure two machines against one before planning more."
+            )
+        return reference.value("ethernet_gbit_s")
+    speed = typical or reference.value("default_inter_node_gbit_s")
+    if link is None and crosses_nodes:
+        ledger.assume(
+            "inter_node_link",
+            "infiniband",
+            f"usual for {accelerator.name}: {brief(speed)} Gbit/s per machine",
+        )
+    return speed
+
+
+def complete_parallelism(ledger: Ledger, n_gpus: int) -> Parallelism:
+    """Return the ranks; data-parallel size is what tensor, pipeline and context leave over.
+
+    Raises:
+        FactError: the product of the sizes does not divide the number of accelerators.
+    """
+    tp, pp, cp, ep = (ledger.count(name) or 1 for name in ("tp", "pp", "cp", "ep"))
+    if n_gpus % (tp * pp * cp):
+        raise FactError(
+            f"tp {tp} × pp {pp} × cp {cp} does not divide `n_gpus` {n_gpus}",
+            where=ledger.source("n_gpus"),
+            remedy="Make n_gpus a multiple of the product.",
+        )
+    dp = n_gpus // (tp * pp * cp)
+    sharding = ledger.text("sharding")
+    if sharding is None:
+        if dp > 1:
+            ledger.assume("sharding", "ddp", "no file or argument names a sharding", "fsdp")
+            sharding = "ddp"
+        else:
+            sharding = "none"
+    return Parallelism(sharding, tp, pp, cp, ep, dp)

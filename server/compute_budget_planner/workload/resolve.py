@@ -1,0 +1,220 @@
+"""From facts to a training run: merge, complete, check, freeze.
+
+What nobody gave is derived, taken from the guide, or assumed with its plausible other values;
+what cannot be assumed is missing, and then there is no run.
+"""
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, replace
+
+from compute_budget_planner.errors import FactError, nearest
+from compute_budget_planner.guide.reference import Reference
+from compute_budget_planner.workload.architecture import Architecture, SampleModel
+from compute_budget_planner.workload.complete_batch import complete_batch
+from compute_budget_planner.workload.complete_hardware import (
+    complete_hardware,
+    complete_parallelism,
+)
+from compute_budget_planner.workload.complete_numerics import complete_numerics
+from compute_budget_planner.workload.facts import Basis, Fact, Layer
+from compute_budget_planner.workload.known_models import at_image_size, catalogue_facts
+from compute_budget_planner.workload.ledger import Assumption, Ledger
+from compute_budget_planner.workload.merge import Conflict, merge
+from compute_budget_planner.workload.model_shape import missing_shape, model_from
+from compute_budget_planner.workload.run import Data, Limits, Model, Schedule, TrainingRun
+from compute_budget_planner.workload.typical_model import typical_architecture
+
+
+@dataclass(frozen=True)
+class Resolution:
+    """The run, if there is one, and how it came about."""
+
+    run: TrainingRun | None
+    facts: Mapping[str, Fact]
+    conflicts: tuple[Conflict, ...]
+    assumptions: tuple[Assumption, ...]
+    missing: tuple[str, ...]
+    questions: tuple[str, ...]
+    warnings: tuple[str, ...]
+
+
+def resolve(
+    facts: Iterable[Fact],
+    reference: Reference,
+    *,
+    name: str = "run",
+    withdrawn: Iterable[str] = (),
+) -> Resolution:
+    """Resolve the facts of one run.
+
+    Raises:
+        FactError: facts contradict each other, or name something the guide does not know.
+    """
+    winners, conflicts = merge((_canonical(fact, reference) for fact in facts), withdrawn)
+    ledger = Ledger(dict(winners), list(conflicts))
+    _drop_overtaken(ledger)
+    model = _model(ledger, reference)
+    hardware = complete_hardware(ledger, reference)
+    data = _data(ledger, model) if model is not None else None
+    schedule = _schedule(ledger, data)
+    run = None
+    if model is not None and hardware is not None and data is not None and schedule is not None:
+        parallelism = complete_parallelism(ledger, hardware.n_gpus)
+        batch = complete_batch(ledger, parallelism.dp, data.seq_len)
+        numerics = complete_numerics(ledger, model, hardware.accelerator, reference)
+        if not ledger.missing:
+            run = TrainingRun(
+                name,
+                model,
+                data,
+                schedule,
+                batch,
+                hardware,
+                numerics,
+                parallelism,
+                _limits(ledger),
+            )
+    return Resolution(
+        run,
+        ledger.facts,
+        tuple(ledger.conflicts),
+        tuple(ledger.assumptions),
+        tuple(ledger.missing),
+        tuple(ledger.questions),
+        tuple(ledger.warnings),
+    )
+
+
+def _canonical(fact: Fact, reference: Reference) -> Fact:
+    """Return a `gpu` under its canonical name when the spelling means one device only."""
+    if fact.name != "gpu":
+        return fact
+    found = reference.find_accelerators(str(fact.value))
+    return replace(fact, value=found[0].name) if len(found) == 1 else fact
+
+
+def _drop_overtaken(ledger: Ledger) -> None:
+    """Drop values that a stronger one makes meaningless.
+
+    A length nobody chose, beside one somebody did; a parameter count derived from a shape that
+    another fact may have changed since.
+    """
+    epochs = ledger.facts.get("epochs")
+    chosen = ledger.has("max_steps") or ledger.has("train_tokens")
+    if chosen and epochs is not None and epochs.basis is Basis.FRAMEWORK_DEFAULT:
+        del ledger.facts["epochs"]
+    if not missing_shape(ledger.values):
+        for name in ("params_total", "params_active"):
+            fact = ledger.facts.get(name)
+            if fact is not None and fact.basis is Basis.DERIVED:
+                del ledger.facts[name]
+
+
+def _model(ledger: Ledger, reference: Reference) -> Model | None:
+    named = ledger.text("model")
+    known = reference.find_model(named) if named else None
+    if known is not None:
+        for fact in catalogue_facts(known, reference):
+            ledger.facts.setdefault(fact.name, fact)
+    values = ledger.values
+    if not missing_shape(values):
+        model = model_from(values)
+        size = ledger.count("image_size")
+        if isinstance(model, SampleModel) and size and known is not None:
+            return at_image_size(_catalogue_model(known.name, reference), size)
+        return model
+    params = ledger.count("params_total")
+    if params is not None:
+        _assume_shape(ledger, params)
+        return typical_architecture(params)
+    ledger.missing.append("model")
+    lacking = ", ".join(f"`{n}`" for n in missing_shape(values))
+    hint = f" ({nearest(named, reference.known_model_spellings())})" if named and not known else ""
+    ledger.questions.append(
+        f"Which model is it? The shape lacks {lacking}; a known `model` name, a config.json or "
+        f"`params_total` would do.{hint}"
+    )
+    return None
+
+
+def _catalogue_model(name: str, reference: Reference) -> SampleModel:
+    known = reference.find_model(name)
+    assert known is not None  # noqa: S101  the caller has just found it
+    model = model_from({f.name: f.value for f in catalogue_facts(known, reference)})
+    if not isinstance(model, SampleModel):
+        raise FactError(f"`{name}` is not a model counted per sample")
+    return model
+
+
+def _assume_shape(ledger: Ledger, params: int) -> None:
+    shape = typical_architecture(params)
+    for word in ("n_layers", "d_model", "n_heads", "d_ff", "vocab_size"):
+        if not ledger.has(word):
+            ledger.facts[word] = Fact(
+                word,
+                getattr(shape, word),
+                Basis.ASSUMED,
+                f"a usual decoder of {params:,} parameters",
+                Layer.ASSUMPTION,
+            )
+    ledger.assumptions.append(
+        Assumption("model_family", "llama", f"only the size is known: {params:,} parameters")
+    )
+
+
+def _data(ledger: Ledger, model: Model) -> Data | None:
+    seq_len = ledger.count("seq_len")
+    if isinstance(model, Architecture) and model.patch_size and model.image_size:
+        seq_len = (model.image_size // model.patch_size) ** 2 + 1
+        ledger.derive("seq_len", seq_len, "(image_size / patch_size)² + 1")
+    elif isinstance(model, SampleModel):
+        seq_len = None
+    elif seq_len is None:
+        ledger.missing.append("seq_len")
+        ledger.questions.append("How many tokens has one training sequence (`seq_len`)?")
+        return None
+    return Data(
+        dataset=ledger.text("dataset") or "",
+        dataset_examples=ledger.count("dataset_examples"),
+        dataset_tokens=ledger.count("dataset_tokens"),
+        seq_len=seq_len,
+        packing=bool(ledger.flag("packing")),
+    )
+
+
+def _schedule(ledger: Ledger, data: Data | None) -> Schedule | None:
+    epochs, steps = ledger.number("epochs"), ledger.count("max_steps")
+    tokens = ledger.count("train_tokens")
+    sized = data is not None and (data.dataset_examples or (data.dataset_tokens and data.seq_len))
+    if not (steps or (tokens and data and data.seq_len) or (epochs and sized)):
+        lacking = "dataset_examples" if epochs else "max_steps"
+        if data is not None or not (steps or tokens or epochs):
+            ledger.missing.append(lacking)
+            ledger.questions.append(
+                "How many examples or tokens has the data set (`dataset_examples` or "
+                "`dataset_tokens`)?"
+                if epochs
+                else "How long is trained: `max_steps`, `train_tokens`, or `epochs` of how many "
+                "`dataset_examples`?"
+            )
+            return None
+    return Schedule(
+        epochs=epochs,
+        max_steps=steps,
+        train_tokens=tokens,
+        eval_every_steps=ledger.count("eval_every_steps"),
+        eval_examples=ledger.count("eval_examples"),
+        checkpoint_every_steps=ledger.count("checkpoint_every_steps"),
+        drop_last=bool(ledger.flag("framework_drop_last")),
+        framework=ledger.text("framework") or "",
+        num_generations=ledger.count("num_generations"),
+    )
+
+
+def _limits(ledger: Ledger) -> Limits:
+    return Limits(
+        time_limit_hours=ledger.number("time_limit_hours"),
+        available_gpu_hours=ledger.number("available_gpu_hours"),
+        max_gpus=ledger.count("max_gpus"),
+        deadline=ledger.text("deadline"),
+    )
