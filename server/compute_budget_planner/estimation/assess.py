@@ -1,0 +1,98 @@
+"""From the facts of one run to its whole assessment: time, memory, ranges, calibration.
+
+This is the one entrance to the estimating: resolve, settle, try the assumptions, calibrate,
+estimate.
+"""
+
+import math
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+from compute_budget_planner.estimation.calibration import (
+    Calibration,
+    Measured,
+    calibrate,
+    proven_peak_gib,
+)
+from compute_budget_planner.estimation.estimate import Estimate, LogSpread, estimate
+from compute_budget_planner.estimation.memory import MemoryEstimate, estimate_memory
+from compute_budget_planner.estimation.steps import count_steps
+from compute_budget_planner.estimation.uncertainty import (
+    Uncertainty,
+    residual_sigma,
+    settle,
+    uncertainty,
+)
+from compute_budget_planner.guide.reference import Reference
+from compute_budget_planner.workload.facts import Fact
+from compute_budget_planner.workload.resolve import Resolution, resolve
+from compute_budget_planner.workload.run import TrainingRun
+
+
+@dataclass(frozen=True)
+class Assessment:
+    """All about one run; without a run only `resolution` says anything."""
+
+    resolution: Resolution
+    run: TrainingRun | None
+    uncertainty: Uncertainty | None
+    calibration: Calibration | None
+    estimate: Estimate | None
+    memory: MemoryEstimate | None
+
+
+def assess(
+    facts: Sequence[Fact],
+    reference: Reference,
+    *,
+    name: str = "run",
+    withdrawn: Iterable[str] = (),
+    measured: Sequence[Measured] = (),
+) -> Assessment:
+    """Assess a run from its facts.
+
+    Raises:
+        FactError: facts contradict each other, or name something the guide does not know.
+    """
+    gone = tuple(withdrawn)
+
+    def resolve_with(extra: Sequence[Fact]) -> Resolution:
+        return resolve([*extra, *facts], reference, name=name, withdrawn=gone)
+
+    resolution, settled = settle(resolve_with([]), resolve_with, reference)
+    run = resolution.run
+    if run is None:
+        return Assessment(resolution, None, None, None, None, None)
+    steps = count_steps(run)
+    residual = residual_sigma(run, reference)
+    calibration = calibrate(run, measured, residual, reference)
+    sigma = residual if calibration is None else calibration.sigma
+    spread = uncertainty(
+        resolution, lambda extra: resolve_with([*extra, *settled]), reference, sigma
+    )
+    step_spread = spread.spread
+    if calibration is not None:
+        step_spread = _narrowed(step_spread, calibration)
+    timed = None
+    if steps is not None:
+        factor = 1.0 if calibration is None else calibration.factor
+        timed = estimate(run, steps, step_spread, reference, factor)
+    proven = proven_peak_gib(run, measured)
+    memory = estimate_memory(run, reference, spread.others, proven)
+    return Assessment(resolution, run, spread, calibration, timed, memory)
+
+
+def _narrowed(spread: LogSpread, calibration: Calibration) -> LogSpread:
+    """Return the spread after calibration.
+
+    What is assumed about the plan was as true of the measured run: a run that resembles the
+    plan has measured the assumptions too, so they widen only as far as it does not.
+    """
+    own = calibration.sigma
+    kept = min(1.0, own / 0.2)
+
+    def end(value: float) -> float:
+        assumed = math.sqrt(max(0.0, value * value - own * own))
+        return math.sqrt(own * own + (assumed * kept) ** 2)
+
+    return LogSpread(end(spread.down), end(spread.up))

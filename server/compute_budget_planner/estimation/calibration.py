@@ -1,0 +1,97 @@
+"""Measured runs correct the prediction: more when they resemble the plan, less when not.
+
+Each measured run is predicted in its own configuration; measured over predicted step time is a
+log correction. Corrections are averaged by precision and shrunk towards none by the spread of
+the regime (normal–normal shrinkage).
+"""
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from compute_budget_planner.estimation.step import step_time
+from compute_budget_planner.guide.reference import Reference
+from compute_budget_planner.workload.run import TrainingRun
+
+
+@dataclass(frozen=True)
+class Measured:
+    """A measured run: its configuration, seconds per optimizer step, and whether it ended well."""
+
+    label: str
+    run: TrainingRun
+    step_seconds: float
+    finished: bool = False
+    peak_memory_gib: float | None = None
+
+
+@dataclass(frozen=True)
+class Calibration:
+    """Factor on the predicted step time and the log deviation that remains."""
+
+    factor: float
+    sigma: float
+    labels: tuple[str, ...]
+    reason: str
+
+
+def calibrate(
+    plan: TrainingRun, measured: Sequence[Measured], residual: float, reference: Reference
+) -> Calibration | None:
+    """Return the correction measured runs give for a plan; None without any."""
+    if not measured:
+        return None
+    weights, logs, kinds = [], [], []
+    for item in measured:
+        kind = resemblance(plan, item.run)
+        deviation = min(residual, reference.value(f"sigma_calibrated_{kind}"))
+        predicted = step_time(item.run, reference).seconds
+        weights.append(1 / deviation**2)
+        logs.append(math.log(item.step_seconds / predicted))
+        kinds.append(kind)
+    prior = 1 / residual**2
+    # The prior says: no correction. A far run of small weight is drawn towards it.
+    mean = sum(w * x for w, x in zip(weights, logs, strict=True)) / (sum(weights) + prior)
+    best = min(reference.value(f"sigma_calibrated_{kind}") for kind in kinds)
+    nearest = min(kinds, key=["same", "near", "far"].index)
+    words = {
+        "same": "the same model, device, batch and length",
+        "near": "the same model and device in another configuration",
+        "far": "another model or device",
+    }[nearest]
+    return Calibration(
+        math.exp(mean),
+        min(residual, best),
+        tuple(item.label for item in measured),
+        f"calibrated on {len(measured)} measured run(s), the nearest of {words}",
+    )
+
+
+def resemblance(plan: TrainingRun, other: TrainingRun) -> str:
+    """Return `same`, `near` or `far`: what a measured run can tell about a plan."""
+    same_model = plan.model == other.model
+    same_device = plan.hardware.accelerator.name == other.hardware.accelerator.name
+    same_kind = plan.numerics.method == other.numerics.method
+    if not (same_model and same_device and same_kind):
+        return "far"
+    alike = (
+        plan.data.seq_len == other.data.seq_len
+        and plan.batch == other.batch
+        and plan.parallelism == other.parallelism
+        and plan.numerics == other.numerics
+    )
+    return "same" if alike else "near"
+
+
+def proven_peak_gib(plan: TrainingRun, measured: Sequence[Measured]) -> float | None:
+    """Return a peak that a finished run of the plan's configuration has shown to be enough.
+
+    That is its measured peak, or the whole device when only its success is known.
+    """
+    shown = [
+        item.peak_memory_gib or item.run.hardware.accelerator.memory_gib
+        for item in measured
+        if item.finished and resemblance(plan, item.run) == "same"
+    ]
+    known = [peak for peak in shown if peak is not None]
+    return min(known) if known else None

@@ -1,0 +1,128 @@
+"""Wall-clock time that is not a training step, line by line, each with a reference range."""
+
+import math
+from dataclasses import dataclass
+
+from compute_budget_planner.estimation.parameters import count_parameters
+from compute_budget_planner.estimation.ranges import Range
+from compute_budget_planner.estimation.steps import StepsLedger
+from compute_budget_planner.guide.reference import Reference
+from compute_budget_planner.guide.rows import Quantity
+from compute_budget_planner.numbers import brief
+from compute_budget_planner.workload.architecture import Architecture
+from compute_budget_planner.workload.run import TrainingRun
+
+
+@dataclass(frozen=True)
+class Overhead:
+    """One line of the ledger: hours of wall-clock and what they are."""
+
+    name: str
+    hours: Range
+    meaning: str
+
+
+def _spread(quantity: Quantity, scale: float = 1.0) -> Range:
+    return Range(quantity.low * scale, quantity.expected * scale, quantity.high * scale)
+
+
+def startup_hours(run: TrainingRun, reference: Reference) -> Range:
+    """Return hours from allocation to the first full-speed step of one job."""
+    base = _spread(reference.quantity("startup_minutes"), 1 / 60)
+    doublings = math.log2(max(1, run.hardware.n_nodes))
+    hours = base.plus(_spread(reference.quantity("startup_minutes_per_doubling"), doublings / 60))
+    if run.numerics.compile:
+        hours = hours.plus(_spread(reference.quantity("compile_minutes"), 1 / 60))
+    return hours
+
+
+def checkpoint_hours(run: TrainingRun, reference: Reference) -> Range:
+    """Return hours one resumable checkpoint stalls training."""
+    if isinstance(run.model, Architecture):
+        params = float(count_parameters(run.model).total)
+    else:
+        params = float(run.model.params_total)
+    if run.numerics.method in ("lora", "qlora"):
+        params *= 0.01
+    size = _spread(reference.quantity("checkpoint_bytes_full"), params)
+    rate = reference.quantity("checkpoint_write_gb_s")
+    nodes = run.hardware.n_nodes * 1e9 * 3600
+    return Range(
+        size.low / (rate.high * nodes),
+        size.expected / (rate.expected * nodes),
+        size.high / (rate.low * nodes),
+    )
+
+
+def overheads(
+    run: TrainingRun, steps: StepsLedger, step_hours: float, reference: Reference
+) -> tuple[Overhead, ...]:
+    """Return the lines for a run whose steps alone take `step_hours` hours of wall-clock."""
+    lines = [
+        Overhead(
+            "start-up", startup_hours(run, reference), "imports, data, weights, process group"
+        ),
+        _data_stalls(run, step_hours, reference),
+        _evaluation(run, steps, step_hours, reference),
+        _checkpoints(run, steps, step_hours, reference),
+        _restarts(run, step_hours, reference),
+    ]
+    return tuple(line for line in lines if line.hours.high > 0)
+
+
+def _data_stalls(run: TrainingRun, step_hours: float, reference: Reference) -> Overhead:
+    name = "data_stall_lm_percent" if run.data.seq_len else "data_stall_sample_percent"
+    return Overhead(
+        "data stalls",
+        _spread(reference.quantity(name), step_hours / 100),
+        "steps that wait for the loader",
+    )
+
+
+def _evaluation(
+    run: TrainingRun, steps: StepsLedger, step_hours: float, reference: Reference
+) -> Overhead:
+    schedule = run.schedule
+    if schedule.eval_every_steps and schedule.eval_examples:
+        evaluations = steps.optimizer_steps // schedule.eval_every_steps
+        train_equivalents = evaluations * schedule.eval_examples / max(1, steps.examples)
+        hours = _spread(reference.quantity("eval_sample_cost"), train_equivalents * step_hours)
+        meaning = f"{evaluations} evaluations of {schedule.eval_examples} samples"
+    elif schedule.eval_every_steps:
+        hours = _spread(reference.quantity("eval_default_percent"), step_hours / 100)
+        meaning = "evaluations of unknown size"
+    else:
+        hours = _spread(reference.quantity("eval_default_percent"), step_hours / 100)
+        meaning = "no evaluation is configured; a usual share"
+    return Overhead("evaluation", hours, meaning)
+
+
+def _checkpoints(
+    run: TrainingRun, steps: StepsLedger, step_hours: float, reference: Reference
+) -> Overhead:
+    one = checkpoint_hours(run, reference)
+    every = run.schedule.checkpoint_every_steps
+    if every:
+        count = float(max(1, steps.optimizer_steps // every))
+        meaning = f"{int(count)} checkpoints"
+    else:
+        interval = reference.value("checkpoint_default_hours")
+        count = max(1.0, step_hours / interval)
+        meaning = f"one checkpoint per {brief(interval)} h and one at the end"
+    return Overhead("checkpoints", one.scaled(count), meaning)
+
+
+def _restarts(run: TrainingRun, step_hours: float, reference: Reference) -> Overhead:
+    per_thousand = reference.quantity("restart_percent_per_1k_gpus")
+    most = reference.quantity("restart_percent_most")
+    # Failures need time to happen: a run of less than a day hardly sees one.
+    exposure = run.hardware.n_gpus / 1000 * min(1.0, step_hours / 24)
+    ends = (
+        min(p * exposure, m) / 100 * step_hours
+        for p, m in zip(
+            (per_thousand.low, per_thousand.expected, per_thousand.high),
+            (most.low, most.expected, most.high),
+            strict=True,
+        )
+    )
+    return Overhead("restarts", Range(*ends), "failures, hangs and the work they lose")

@@ -1,0 +1,47 @@
+"""The time of one optimizer step, whatever the model and the objective."""
+
+from compute_budget_planner.estimation.flops import (
+    TrainingFlops,
+    training_flops_per_sample,
+    training_flops_per_token,
+)
+from compute_budget_planner.estimation.sample_time import sample_step_time
+from compute_budget_planner.estimation.step_time import (
+    StepTime,
+    as_step_time,
+    transformer_step_time,
+)
+from compute_budget_planner.guide.reference import Reference
+from compute_budget_planner.workload.architecture import Architecture
+from compute_budget_planner.workload.run import TrainingRun
+
+
+def step_time(run: TrainingRun, reference: Reference) -> StepTime:
+    """Return seconds of one optimizer step and its parts.
+
+    Raises:
+        FactError: the guide lacks a rate of the device.
+    """
+    if isinstance(run.model, Architecture):
+        time = transformer_step_time(run, run.model, reference)
+    else:
+        time = sample_step_time(run, run.model, reference)
+    cost = reference.rows("objective_cost").get(f"objective_{run.numerics.objective}")
+    if cost is None:
+        return time
+    factor = cost.required_number("expected")
+    return as_step_time({name: seconds * factor for name, seconds in time.parts.items()})
+
+
+def flops_per_step(run: TrainingRun) -> tuple[float, str]:
+    """Return model FLOPs of one optimizer step over all devices, and their convention."""
+    lora_rank = run.numerics.lora_rank if run.numerics.method in ("lora", "qlora") else 0
+    flops: TrainingFlops
+    if isinstance(run.model, Architecture):
+        seq_len = run.data.seq_len or 1
+        flops = training_flops_per_token(run.model, seq_len, lora_rank=lora_rank)
+        units = run.batch.global_batch_size * seq_len
+    else:
+        flops = training_flops_per_sample(run.model, lora_rank=lora_rank)
+        units = run.batch.global_batch_size
+    return flops.model * units, flops.convention

@@ -1,0 +1,161 @@
+"""Seconds of one optimizer step, and where they go.
+
+One micro-step of one rank: layers and head at matmul speed, attention at kernel speed,
+memory-bound work at bandwidth, not faster than the host launches kernels; then recompute,
+pipeline bubble, collectives, and once per step the optimizer.
+"""
+
+from dataclasses import dataclass
+
+from compute_budget_planner.estimation import communication
+from compute_budget_planner.estimation.device_rate import DeviceRate, device_rate
+from compute_budget_planner.estimation.layer_time import (
+    LayerTime,
+    backward_factor,
+    layer_time,
+    matmul_forward_seconds,
+)
+from compute_budget_planner.estimation.matmuls import head_matmul, layer_groups
+from compute_budget_planner.estimation.parameters import count_parameters, lora_parameters
+from compute_budget_planner.guide.reference import Reference
+from compute_budget_planner.workload.architecture import Architecture
+from compute_budget_planner.workload.run import TrainingRun
+
+
+@dataclass(frozen=True)
+class StepTime:
+    """Seconds of one optimizer step and of its parts; parts add up to `seconds`."""
+
+    seconds: float
+    parts: dict[str, float]
+    bottleneck: str
+
+
+_BOUND_BY = {
+    "matmuls": "compute",
+    "attention": "compute",
+    "memory-bound work": "memory bandwidth",
+    "logits and loss": "memory bandwidth",
+    "optimizer": "memory bandwidth",
+    "dequantisation": "memory bandwidth",
+    "kernel launches": "kernel launches of the host",
+    "communication": "network",
+    "pipeline bubble": "pipeline bubble",
+    "offload": "host link",
+}
+
+
+def as_step_time(parts: dict[str, float]) -> StepTime:
+    """Return a step time from its parts; the largest kind of part is the bottleneck."""
+    by_bound: dict[str, float] = {}
+    for name, seconds in parts.items():
+        bound = _BOUND_BY.get(name, name)
+        by_bound[bound] = by_bound.get(bound, 0.0) + seconds
+    kept = {name: seconds for name, seconds in parts.items() if seconds > 0}
+    return StepTime(sum(kept.values()), kept, max(by_bound, key=lambda k: by_bound[k]))
+
+
+def transformer_step_time(run: TrainingRun, model: Architecture, reference: Reference) -> StepTime:
+    """Return the time of one optimizer step of a transformer.
+
+    Raises:
+        FactError: the guide lacks a rate of the device.
+    """
+    rate = device_rate(run.hardware.accelerator, run.numerics.precision, reference)
+    seq_len = run.data.seq_len or 1
+    parallelism, accum = run.parallelism, run.batch.grad_accum_steps
+    tokens = run.batch.micro_batch_size * seq_len / parallelism.cp
+    layers = _sum_layers(run, model, tokens, seq_len, rate, reference)
+    head = _head_seconds(run, model, tokens, rate, reference)
+    speed = run.numerics.framework_class.speed
+    device = {
+        "matmuls": (layers.matmul + head[0]) / speed,
+        "attention": layers.attention / speed,
+        "memory-bound work": layers.memory / speed,
+        "logits and loss": head[1] / speed,
+        "dequantisation": layers.dequantise / speed,
+    }
+    busy = sum(device.values())
+    exponent = reference.value("smooth_maximum")
+    floor = (busy**exponent + layers.launch**exponent) ** (1 / exponent)
+    parts = {name: seconds * accum for name, seconds in device.items()}
+    parts["kernel launches"] = (floor - busy) * accum
+    bubble = (parallelism.pp - 1) / accum if parallelism.pp > 1 else 0.0
+    parts["pipeline bubble"] = floor * accum * bubble
+    parts["communication"] = _communication_seconds(run, model, tokens, reference)
+    parts.update(_optimizer_seconds(run, model, rate, reference))
+    return as_step_time(parts)
+
+
+def _sum_layers(
+    run: TrainingRun,
+    model: Architecture,
+    tokens: float,
+    seq_len: int,
+    rate: DeviceRate,
+    reference: Reference,
+) -> LayerTime:
+    totals = [0.0] * 5
+    for group in layer_groups(model):
+        one = layer_time(group, run, model, tokens, seq_len, rate, reference)
+        for index, value in enumerate(
+            (one.matmul, one.attention, one.memory, one.dequantise, one.launch)
+        ):
+            totals[index] += value * group.count / run.parallelism.pp
+    return LayerTime(*totals)
+
+
+def _head_seconds(
+    run: TrainingRun, model: Architecture, tokens: float, rate: DeviceRate, reference: Reference
+) -> tuple[float, float]:
+    """Return (matmul, loss) seconds of the output head, shared by the pipeline's stages."""
+    head = head_matmul(model)
+    if head is None:
+        return 0.0, 0.0
+    tp, pp = run.parallelism.tp, run.parallelism.pp
+    matmul = matmul_forward_seconds(head, tokens, tp, rate) * (1 + backward_factor(run.numerics))
+    per_logit = "logit_bytes_fused" if run.numerics.fused_loss else "logit_bytes"
+    moved = tokens * head.calls * head.d_out / tp * reference.value(per_logit)
+    return matmul / pp, moved / rate.bytes_per_second / pp
+
+
+def _communication_seconds(
+    run: TrainingRun, model: Architecture, tokens: float, reference: Reference
+) -> float:
+    parallelism, accum = run.parallelism, run.batch.grad_accum_steps
+    split = parallelism.tp * parallelism.pp
+    counts = count_parameters(model)
+    trainable = trainable_parameters(run, model)
+    layers = model.n_layers / parallelism.pp
+    moe_layers = sum(g.count for g in layer_groups(model) if g.moe) / parallelism.pp
+    exposed = reference.value("communication_exposed")
+    step = communication.data_parallel_seconds(
+        run, counts.total / split / parallelism.ep, trainable / split, reference
+    )
+    micro = (
+        communication.tensor_parallel_seconds(run, model, layers, tokens, reference)
+        + communication.expert_parallel_seconds(run, model, moe_layers, tokens, reference)
+        + communication.context_parallel_seconds(run, model, layers, tokens, reference)
+    )
+    return (step + micro * accum) * exposed
+
+
+def _optimizer_seconds(
+    run: TrainingRun, model: Architecture, rate: DeviceRate, reference: Reference
+) -> dict[str, float]:
+    parallelism = run.parallelism
+    params = trainable_parameters(run, model) / (parallelism.tp * parallelism.pp)
+    if parallelism.sharding in ("zero1", "zero2", "zero3", "fsdp"):
+        params /= parallelism.dp
+    moved = params * reference.value("optimizer_bytes_step")
+    parts = {"optimizer": moved / rate.bytes_per_second}
+    if run.numerics.offload != "none":
+        parts["offload"] = moved / (reference.value("cpu_offload_gb_s") * 1e9)
+    return parts
+
+
+def trainable_parameters(run: TrainingRun, model: Architecture) -> int:
+    """Return the parameters that get gradients: all, or the adapters."""
+    if run.numerics.method in ("lora", "qlora"):
+        return lora_parameters(model, run.numerics.lora_rank)
+    return count_parameters(model).total
