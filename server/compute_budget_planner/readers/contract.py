@@ -1,0 +1,145 @@
+"""What every reader takes and gives.
+
+A reader is one module with a `Reader`: a format name, a test whether a file is of that format
+(by content, not by name), and a function from the file to a `Reading`. Readers see text only;
+they never open files, run anything or import what they read.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Protocol
+
+from compute_budget_planner.guide.reference import Reference
+from compute_budget_planner.workload.facts import Basis, Fact, FactValue, Layer
+
+
+@dataclass(frozen=True)
+class SourceFile:
+    """A file of the project: its path relative to the root (POSIX) and its text."""
+
+    path: str
+    text: str
+
+    @property
+    def name(self) -> str:
+        """The last part of the path."""
+        return self.path.rsplit("/", maxsplit=1)[-1]
+
+    @property
+    def lines(self) -> list[str]:
+        """The lines of the text, without line ends."""
+        return self.text.splitlines()
+
+    def at(self, line: int | None) -> str:
+        """Return `path:line`, or the path alone."""
+        return self.path if line is None else f"{self.path}:{line}"
+
+
+@dataclass(frozen=True)
+class Problem:
+    """Something in a file that could not be read, and what to do about it."""
+
+    source: str
+    text: str
+
+
+@dataclass(frozen=True)
+class FileReference:
+    """A path one file names: a script, a config, data, a log folder."""
+
+    path: str
+    role: str
+    source: str
+
+
+@dataclass(frozen=True)
+class Command:
+    """A command a job runs: its words (program first) and whether it looks like training."""
+
+    words: tuple[str, ...]
+    launcher: str
+    script: str
+    trains: bool
+    source: str
+
+
+@dataclass(frozen=True)
+class Variant:
+    """A row of a design plan's run matrix: name, change as text, seeds, place."""
+
+    name: str
+    change: str
+    seeds: int
+    purpose: str
+    source: str
+
+
+@dataclass(frozen=True)
+class Environment:
+    """A compute environment of `environments.yaml`: its limits and GPU types."""
+
+    key: str
+    scheduler: str
+    time_limit_hours: float | None
+    max_time_limit_hours: float | None
+    max_gpus: int | None
+    gpu_types: tuple[str, ...]
+    source: str
+
+
+@dataclass(frozen=True)
+class Reading:
+    """All that one file gives.
+
+    `kind` is `job`, `config`, `model_config`, `log`, `environments`, `plan` or `data`.
+    `measured` holds facts of an earlier run (speed, memory, duration and its own configuration);
+    `finished` says whether that run ended by itself (None: the file cannot tell).
+    """
+
+    path: str
+    format: str
+    kind: str
+    facts: tuple[Fact, ...] = ()
+    measured: tuple[Fact, ...] = ()
+    problems: tuple[Problem, ...] = ()
+    references: tuple[FileReference, ...] = ()
+    commands: tuple[Command, ...] = ()
+    variants: tuple[Variant, ...] = ()
+    environments: tuple[Environment, ...] = ()
+    job_name: str = ""
+    environment: str = ""
+    output_dir: str = ""
+    n_runs: int = 1
+    finished: bool | None = None
+    notes: Mapping[str, FactValue] = field(default_factory=dict)
+
+
+class Reader(Protocol):
+    """A family of files."""
+
+    format: str
+
+    def matches(self, file: SourceFile) -> bool:
+        """Tell by content whether the file is of this format."""
+
+    def read(self, file: SourceFile, reference: Reference) -> Reading:
+        """Return what the file gives.
+
+        Raises:
+            FormatError: the file is of this format but broken; the place is named.
+        """
+
+
+__all__ = [
+    "Basis",
+    "Command",
+    "Environment",
+    "Fact",
+    "FileReference",
+    "Layer",
+    "Problem",
+    "Reader",
+    "Reading",
+    "SourceFile",
+    "Variant",
+]

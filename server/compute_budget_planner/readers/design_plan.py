@@ -1,0 +1,178 @@
+"""`experiment_plan_*.md`: the run matrix, the seeds asked for, data, model and compute.
+
+A plan has no priorities; they are assigned later from purposes, claims and required seeds.
+"""
+
+import re
+from collections.abc import Iterator
+
+from compute_budget_planner.guide.reference import Reference
+from compute_budget_planner.readers.compute_wishes import ceiling_values, compute_values
+from compute_budget_planner.readers.contract import (
+    Basis,
+    Layer,
+    Problem,
+    Reading,
+    SourceFile,
+    Variant,
+)
+from compute_budget_planner.readers.direct_facts import DirectValue, direct_facts
+from compute_budget_planner.readers.plan_markdown import (
+    PlanRow,
+    PlanTable,
+    Section,
+    read_sections,
+)
+from compute_budget_planner.readers.seed_counts import seed_count
+from compute_budget_planner.workload.facts import FactValue
+
+_TITLE = re.compile(r"(?mi)^#\s+Experiment Design Plan\b")
+_MATRIX = re.compile(r"(?mi)^#+\s*(?:\d+\.\s*)?Run Matrix\s*$")
+_SWITCH = {"on": True, "off": False, "✓": True, "✗": False}
+_EMPTY = {"", "-", "—", "–", "n/a", "tbd", "none"}
+_MOST_VARIANTS = 500
+
+
+class DesignPlanReader:
+    """A plan that says which runs an experiment consists of."""
+
+    format = "design_plan"
+
+    def matches(self, file: SourceFile) -> bool:
+        """Tell whether a Markdown file has the plan's title or a run matrix."""
+        if not file.name.lower().endswith(".md"):
+            return False
+        return bool(_TITLE.search(file.text) or _MATRIX.search(file.text))
+
+    def read(self, file: SourceFile, reference: Reference) -> Reading:
+        """Return the variants, and the facts its bullets state.
+
+        Raises:
+            FormatError: never; what is missing is a problem of the reading.
+        """
+        sections = read_sections(file.text)
+        fields = {key: value for section in sections for key, value in section.fields.items()}
+        required = seed_count(fields.get("required repeats/seeds", ("", 0))[0])
+        variants, problems = _variants(file, sections, required or 1)
+        facts, more = direct_facts(
+            _unique(_values(file, sections, fields, reference)),
+            Basis.CONFIGURED,
+            Layer.CONFIG,
+            reference,
+        )
+        return Reading(
+            path=file.path,
+            format=self.format,
+            kind="plan",
+            facts=facts,
+            problems=(*problems, *more),
+            variants=variants,
+            notes=_notes(file, fields),
+        )
+
+
+def _values(
+    file: SourceFile,
+    sections: list[Section],
+    fields: dict[str, tuple[str, int]],
+    reference: Reference,
+) -> Iterator[DirectValue]:
+    seeds, line = fields.get("required repeats/seeds", ("", 0))
+    yield "seeds", seed_count(seeds), file.at(line)
+    data, line = fields.get("dataset/split", ("", 0))
+    name = re.split(r"\s/\s|,|;|\(", data)[0].strip()
+    yield "dataset", None if name.lower() in _EMPTY else name[:200], file.at(line)
+    model, line = fields.get("model/method", ("", 0))
+    words = re.split(r"\s\+\s|,|;|\(|\swith\s", model)[0].strip()
+    yield "model", words if reference.find_model(words) else None, file.at(line)
+    compute, line = fields.get("compute", ("", 0))
+    yield from compute_values(compute, file.at(line), reference)
+    for section in sections:
+        if section.title.startswith("stop conditions"):
+            for text, line in section.texts:
+                yield from ceiling_values(text[:1000], file.at(line))
+
+
+def _unique(values: Iterator[DirectValue]) -> list[DirectValue]:
+    """Keep the first statement of each fact."""
+    first: dict[str, DirectValue] = {}
+    for value in values:
+        if value[1] is not None:
+            first.setdefault(value[0], value)
+    return list(first.values())
+
+
+def _notes(file: SourceFile, fields: dict[str, tuple[str, int]]) -> dict[str, FactValue]:
+    notes: dict[str, FactValue] = {}
+    for key, name in (
+        ("mode", "mode"),
+        ("target claim", "target_claim"),
+        ("compute", "compute"),
+        ("required ablations", "required_ablations"),
+    ):
+        text = fields.get(key, ("", 0))[0]
+        if text.lower() not in _EMPTY:
+            notes[name] = text[:300]
+    status = re.search(r"\b(READY_TO_RUN|NEEDS_(?:BASELINE|METRIC|SCOPE|DATA))\b", file.text)
+    if status:
+        notes["status"] = status[1]
+    return notes
+
+
+def _variants(
+    file: SourceFile, sections: list[Section], required_seeds: int
+) -> tuple[tuple[Variant, ...], tuple[Problem, ...]]:
+    found: list[Variant] = []
+    problems: list[Problem] = []
+    matrices = [section for section in sections if section.title == "run matrix"]
+    for table in (table for section in matrices for table in section.tables):
+        for number, row in enumerate(table.rows, start=1):
+            if all(cell.lower() in _EMPTY for cell in row.cells.values()):
+                continue
+            variant, problem = _variant(file, table, row, number, required_seeds)
+            found.append(variant)
+            problems += [problem] if problem else []
+    if not found:
+        line = matrices[0].line if matrices else 1
+        text = "the plan lists no runs; fill in the table under `Run Matrix`"
+        problems.append(Problem(file.at(line), text))
+    if len(found) > _MOST_VARIANTS:
+        text = f"only the first {_MOST_VARIANTS} of {len(found)} runs were read"
+        problems.append(Problem(file.path, text))
+    return tuple(found[:_MOST_VARIANTS]), tuple(problems)
+
+
+def _variant(
+    file: SourceFile, table: PlanTable, row: PlanRow, number: int, required_seeds: int
+) -> tuple[Variant, Problem | None]:
+    where = file.at(row.line)
+    cells = row.cells
+    name = cells.get("run id", "") or cells.get("run", "") or cells.get("variant", "")
+    change = cells.get("change", "") or _factors(table, row)
+    written = cells.get("seeds", "")
+    seeds = seed_count(written)
+    problem = None
+    if written.lower() not in _EMPTY and seeds is None:
+        text = f"`Seeds` is {written[:40]!r}; write a count, a list or a range such as 0-4"
+        problem = Problem(where, text)
+    variant = Variant(
+        name=(name or f"row-{number}")[:100],
+        change=change[:300],
+        seeds=seeds or required_seeds,
+        purpose=cells.get("purpose", "")[:300],
+        source=where,
+    )
+    return variant, problem
+
+
+def _factors(table: PlanTable, row: PlanRow) -> str:
+    """Write the on/off cells of a factorial plan as a change: `attention=off, mixup=on`."""
+    states = ((column, row.cells.get(column, "").lower()) for column in table.columns)
+    return ", ".join(
+        f"{column}={'on' if _SWITCH[state] else 'off'}"
+        for column, state in states
+        if state in _SWITCH
+    )
+
+
+READER = DesignPlanReader()

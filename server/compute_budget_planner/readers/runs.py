@@ -1,0 +1,177 @@
+"""Which files belong together: a job, the configs it names, and the logs of its earlier runs."""
+
+import posixpath
+from collections import Counter
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+
+from compute_budget_planner.readers.contract import FileReference, Reading
+
+_ROLES = ("script", "config", "base", "accelerate", "deepspeed", "model_config")
+"""Roles that are followed, in order of precedence: what a job names beats what that names."""
+
+_PART_OF_A_RUN = ("deepspeed", "accelerate")
+_SIZE_FACTS = frozenset(
+    ["micro_batch_size", "global_batch_size", "epochs", "max_steps", "train_tokens"]
+)
+
+
+@dataclass(frozen=True)
+class RunFiles:
+    """The files of one run.
+
+    `readings` stand in order of precedence, the job first; `prior_logs` are paths of logs of
+    earlier runs of the same job; `unresolved` are the files it names that are not at hand.
+    """
+
+    name: str
+    paths: tuple[str, ...]
+    readings: tuple[Reading, ...]
+    prior_logs: tuple[str, ...]
+    unresolved: tuple[FileReference, ...]
+
+
+def assemble_runs(readings: Mapping[str, Reading], code_dir: str = "code") -> tuple[RunFiles, ...]:
+    """Return the runs that readings by path describe, ordered by path.
+
+    A job with what it refers to is a run; jobs that only evaluate, and scripts other jobs call,
+    are none of their own. Without jobs every config with a batch size or a length is one.
+    References are looked up beside the file that names them, in each folder above it, and in the
+    code folder; never outside the project.
+    """
+    followed = {
+        path: _follow(path, readings, code_dir)
+        for path, reading in sorted(readings.items())
+        if reading.kind == "job" and _may_train(reading)
+    }
+    called = {inner for path, (files, _) in followed.items() for inner in files if inner != path}
+    heads = [path for path in followed if path not in called]
+    if not heads:
+        heads = [path for path, reading in sorted(readings.items()) if _is_whole_config(reading)]
+        followed = {path: _follow(path, readings, code_dir) for path in heads}
+    names = _unique_names({path: readings[path] for path in heads})
+    logs = _assign_logs({path: followed[path][0] for path in heads}, readings)
+    return tuple(
+        RunFiles(
+            name=names[path],
+            paths=followed[path][0],
+            readings=tuple(readings[p] for p in followed[path][0]),
+            prior_logs=logs[path],
+            unresolved=followed[path][1],
+        )
+        for path in heads
+    )
+
+
+def _may_train(job: Reading) -> bool:
+    calls = any(reference.role == "script" and _is_shell(reference) for reference in job.references)
+    return calls or not job.commands or any(command.trains for command in job.commands)
+
+
+def _is_shell(reference: FileReference) -> bool:
+    return not reference.path.endswith(".py")
+
+
+def _is_whole_config(reading: Reading) -> bool:
+    names = {fact.name for fact in reading.facts}
+    whole = reading.kind == "config" and reading.format not in _PART_OF_A_RUN
+    return whole and bool(names & _SIZE_FACTS)
+
+
+def _follow(
+    start: str, readings: Mapping[str, Reading], code_dir: str
+) -> tuple[tuple[str, ...], tuple[FileReference, ...]]:
+    """Return the files reachable from one, and the references that lead nowhere."""
+    ranks = {start: -1}
+    unresolved: list[FileReference] = []
+    waiting = [start]
+    while waiting:
+        path = waiting.pop(0)
+        for reference in readings[path].references:
+            if reference.role not in _ROLES or (
+                reference.role == "script" and not _is_shell(reference)
+            ):
+                continue
+            target = _resolve(reference.path, path, readings, code_dir)
+            if target is None:
+                unresolved.append(reference)
+            elif target not in ranks:
+                ranks[target] = _ROLES.index(reference.role)
+                waiting.append(target)
+    environment = readings[start].environment
+    for path, reading in sorted(readings.items()):
+        if environment and any(known.key == environment for known in reading.environments):
+            ranks.setdefault(path, len(_ROLES))
+    order = sorted(ranks, key=lambda path: ranks[path])
+    return tuple(order), tuple(dict.fromkeys(unresolved))
+
+
+def _resolve(
+    wanted: str, named_in: str, readings: Mapping[str, Reading], code_dir: str
+) -> str | None:
+    """Return the known path a reference means, the nearest first."""
+    if wanted.startswith(("/", "~")) or "$" in wanted:
+        return None
+    folder = posixpath.dirname(named_in)
+    places = [folder]
+    while folder:
+        folder = posixpath.dirname(folder)
+        places.append(folder)
+    for place in [*places, code_dir]:
+        candidate = posixpath.normpath(posixpath.join(place, wanted))
+        if candidate in readings and candidate != named_in:
+            return candidate
+    return None
+
+
+def _unique_names(heads: Mapping[str, Reading]) -> dict[str, str]:
+    """Name runs by their job, or by their path where several would have one name."""
+    plain = {path: reading.job_name or _stem(path) for path, reading in heads.items()}
+    count = Counter(plain.values())
+    long = {path: name if count[name] == 1 else path for path, name in plain.items()}
+    count = Counter(long.values())
+    return {path: name if count[name] == 1 else path for path, name in long.items()}
+
+
+def _stem(path: str) -> str:
+    name = posixpath.basename(path)
+    return name.rsplit(".", maxsplit=1)[0] or name
+
+
+def _assign_logs(
+    runs: Mapping[str, tuple[str, ...]], readings: Mapping[str, Reading]
+) -> dict[str, tuple[str, ...]]:
+    """Give each log to the one run that claims it most closely; a tie gives it to none."""
+    logs: dict[str, list[str]] = {path: [] for path in runs}
+    for path, reading in sorted(readings.items()):
+        if reading.kind != "log":
+            continue
+        claims = {
+            head: _claim(path, reading, [readings[p] for p in files], head)
+            for head, files in runs.items()
+        }
+        best = max(claims.values(), default=0)
+        owners = [head for head, claim in claims.items() if claim == best]
+        if best > 0 and len(owners) == 1:
+            logs[owners[0]].append(path)
+    return {head: tuple(paths) for head, paths in logs.items()}
+
+
+def _claim(path: str, log: Reading, run: Iterable[Reading], head: str) -> int:
+    """Return how closely a log fits a run: by job name before folder, deeper folder first."""
+    files = list(run)
+    job_name = files[0].job_name or _stem(head)
+    if log.job_name:
+        return 10_000 if log.job_name == job_name else 0
+    parts = path.split("/")
+    claim = 0
+    if job_name in parts[:-1] or parts[-1].startswith(job_name + "-"):
+        claim = 1_000
+    folders = [reading.output_dir for reading in files if reading.output_dir]
+    folders += [r.path for reading in files for r in reading.references if r.role == "log_dir"]
+    for folder in folders:
+        plain = posixpath.normpath(folder)
+        inside = not plain.startswith(("/", "..", "~")) and plain != "." and "$" not in plain
+        if inside and f"/{plain}/" in f"/{path}":
+            claim += len(plain.split("/"))
+    return claim
