@@ -1,0 +1,89 @@
+"""What the tools take. Closed models: a misspelt argument is refused, not ignored."""
+
+from typing import Annotated, Literal
+
+from pydantic import BaseModel, ConfigDict, Field, FiniteFloat, StrictBool, StrictInt, StrictStr
+
+FactInput = StrictBool | StrictInt | Annotated[FiniteFloat, Field(strict=True)] | StrictStr | None
+"""A fact as the caller writes it; null withdraws the value a file gives."""
+
+
+class _Closed(BaseModel):
+    model_config = ConfigDict(extra="forbid")
+
+
+class MeasuredRun(_Closed):
+    """An earlier run in its own configuration: its files, its facts, or both."""
+
+    files: list[str] = Field(default_factory=list, description="Logs and configs of that run.")
+    facts: dict[str, FactInput] = Field(
+        default_factory=dict, description="Its configuration and measured speed as facts."
+    )
+
+
+class InspectRequest(_Closed):
+    """Arguments of `inspect_project`."""
+
+    files: list[str] = Field(
+        default_factory=list,
+        description="Paths inside the project; without any, the known places are searched.",
+    )
+
+
+class RunRequest(_Closed):
+    """Arguments every tool about one run takes; all optional."""
+
+    files: list[str] = Field(
+        default_factory=list,
+        description="Paths inside the project: job scripts, configs, model configs, logs, plans. "
+        "Without any, the known places are searched.",
+    )
+    facts: dict[str, FactInput] = Field(
+        default_factory=dict,
+        description="Facts by name, such as {'gpu': 'A100-SXM-80GB', 'n_gpus': 8}; they win over "
+        "every file, and null withdraws a file's value.",
+    )
+    run: str | None = Field(
+        default=None, description="Name of the run when the files describe several."
+    )
+    measured_runs: list[MeasuredRun] = Field(
+        default_factory=list,
+        description="Earlier runs, each in its own configuration, to calibrate against.",
+    )
+    from_budget: bool = Field(
+        default=False, description="Start from the inputs stored in the written budget."
+    )
+
+
+class Decision(_Closed):
+    """What the user decided about a cheaper alternative."""
+
+    alternative: str = Field(description="The alternative, as the budget names it.")
+    decision: Literal["accepted", "rejected", "open"]
+    reason: str = ""
+
+
+class WriteBudgetRequest(_Closed):
+    """Arguments of `write_budget`."""
+
+    files: list[str] = Field(default_factory=list, description="As for estimate_run.")
+    facts: dict[str, FactInput] = Field(default_factory=dict, description="As for estimate_run.")
+    runs: list[str] = Field(
+        default_factory=list,
+        description="Names of the main runs (models × data sets); all found runs when empty.",
+    )
+    measured_runs: list[MeasuredRun] = Field(
+        default_factory=list, description="As for estimate_run."
+    )
+    from_budget: bool = Field(default=False, description="Refresh the written budget.")
+    decisions: list[Decision] = Field(
+        default_factory=list, description="Decisions on alternatives to record."
+    )
+    claims: list[str] = Field(default_factory=list, description="Linked claims, such as CLM-001.")
+    status: Literal["draft", "approved", "superseded"] = Field(
+        default="draft", description="State of the plan."
+    )
+    dry_run: bool = Field(default=False, description="Show the diff and write nothing.")
+    expected_sha256: str | None = Field(
+        default=None, description="Write only if the budget on disk still has this hash."
+    )
