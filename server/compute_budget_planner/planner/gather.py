@@ -1,0 +1,176 @@
+"""From paths to readings, and from readings to runs with their facts."""
+
+import posixpath
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from compute_budget_planner.errors import FormatError, ProjectError, RequestError, nearest
+from compute_budget_planner.planner.workspace import Workspace
+from compute_budget_planner.readers.contract import (
+    Environment,
+    FileReference,
+    Problem,
+    Reading,
+    SourceFile,
+)
+from compute_budget_planner.readers.registry import read_file
+from compute_budget_planner.readers.runs import RunFiles, assemble_runs
+from compute_budget_planner.workload.facts import Basis, Fact, Layer
+
+_MOST_FOLLOWED = 200
+_SHARED_KINDS = {"plan", "data"}
+_OF_THE_MATRIX = {"seeds"}
+"""What a design plan says of the runs of its matrix, not of the project's main runs."""
+
+
+@dataclass(frozen=True)
+class Gathered:
+    """The files read, the runs they form, and what belongs to the project as a whole."""
+
+    readings: Mapping[str, Reading]
+    runs: tuple[RunFiles, ...]
+    environments: tuple[Environment, ...]
+    cut: tuple[str, ...]
+
+    def named(self, name: str) -> RunFiles:
+        """Return the run of that name.
+
+        Raises:
+            RequestError: there is none; the names there are stand in the message.
+        """
+        for run in self.runs:
+            if run.name == name:
+                return run
+        names = [run.name for run in self.runs]
+        remedy = nearest(name, names) if names else "The files describe no run."
+        raise RequestError(f"there is no run `{name}`", where="run", remedy=remedy)
+
+
+def gather(workspace: Workspace, files: Sequence[str]) -> Gathered:
+    """Read the named files and what they refer to, or the known places when none is named.
+
+    A broken file that was named is an error; one that was found is a problem of its reading.
+
+    Raises:
+        ProjectError: a named file is missing, outside the project or not readable.
+        FormatError: a named file is broken.
+    """
+    project = workspace.project
+    readings: dict[str, Reading] = {}
+    cut: tuple[str, ...] = ()
+    if files:
+        for path in files:
+            reading = _read(workspace, path)
+            readings.setdefault(reading.path, reading)
+    else:
+        discovered = project.discover()
+        cut = discovered.cut
+        for path in discovered.files:
+            readings[path] = _read_leniently(workspace, path)
+    _follow(workspace, readings)
+    _add_environments(workspace, readings)
+    environments = tuple(e for r in readings.values() for e in r.environments)
+    return Gathered(readings, assemble_runs(readings, project.code_dir), environments, cut)
+
+
+def _read(workspace: Workspace, path: str) -> Reading:
+    found = workspace.project.read(path)
+    return read_file(SourceFile(found.path, found.text), workspace.reference)
+
+
+def _read_leniently(workspace: Workspace, path: str) -> Reading:
+    try:
+        return _read(workspace, path)
+    except (FormatError, ProjectError) as error:
+        problem = Problem(error.where or path, f"{error.what}. {error.remedy}".strip())
+        return Reading(path=path, format="broken", kind="unknown", problems=(problem,))
+
+
+def _follow(workspace: Workspace, readings: dict[str, Reading]) -> None:
+    """Read the files that files refer to, as long as they lie inside the project."""
+    waiting = [(reading.path, ref) for reading in readings.values() for ref in reading.references]
+    followed = 0
+    while waiting and followed < _MOST_FOLLOWED:
+        origin, reference = waiting.pop(0)
+        path = locate_reference(workspace, origin, reference)
+        if path is None or path in readings:
+            continue
+        followed += 1
+        reading = _read_leniently(workspace, path)
+        readings[path] = reading
+        waiting += [(reading.path, ref) for ref in reading.references]
+
+
+def locate_reference(workspace: Workspace, origin: str, reference: FileReference) -> str | None:
+    """Return the project path of a file that another names, None when there is none."""
+    if reference.role in ("data", "output", "log", "log_dir"):
+        return None
+    project = workspace.project
+    for place in reference_places(origin, project.code_dir):
+        path = posixpath.normpath(posixpath.join(place, reference.path))
+        if path.startswith("..") or posixpath.isabs(path):
+            continue
+        for candidate in (path, f"{path}/config.json"):
+            if (project.root / candidate).is_file():
+                return candidate
+    return None
+
+
+def reference_places(origin: str, code_dir: str) -> list[str]:
+    """Return where a path named in a file may start: its folder, those above, the code folder."""
+    folder = posixpath.dirname(origin)
+    places = [folder]
+    while folder:
+        folder = posixpath.dirname(folder)
+        places.append(folder)
+    return [*places, code_dir]
+
+
+def _add_environments(workspace: Workspace, readings: dict[str, Reading]) -> None:
+    """Read environments.yaml when a job names its environment and nobody named the file."""
+    if any(r.environments for r in readings.values()):
+        return
+    if not any(r.environment for r in readings.values()):
+        return
+    for path in workspace.project.known_files():
+        if posixpath.basename(path) in ("environments.yaml", "environments.yml"):
+            readings.setdefault(path, _read_leniently(workspace, path))
+
+
+def run_facts(gathered: Gathered, run: RunFiles) -> list[Fact]:
+    """Return the facts of a run: its files', the project's plans', its environment's limit."""
+    facts = [fact for reading in run.readings for fact in reading.facts]
+    own = {reading.path for reading in run.readings}
+    facts += [
+        fact
+        for reading in gathered.readings.values()
+        if reading.kind in _SHARED_KINDS and reading.path not in own
+        for fact in reading.facts
+        if fact.name not in _OF_THE_MATRIX
+    ]
+    environment = environment_of(gathered, run)
+    known = {fact.name for fact in facts}
+    if environment is not None and "time_limit_hours" not in known:
+        limit = environment.max_time_limit_hours or environment.time_limit_hours
+        if limit is not None:
+            facts.append(
+                Fact(
+                    "time_limit_hours",
+                    limit,
+                    Basis.CONFIGURED,
+                    environment.source,
+                    Layer.CONFIG,
+                )
+            )
+    return facts
+
+
+def environment_of(gathered: Gathered, run: RunFiles) -> Environment | None:
+    """Return the environment a run's job names, None when it names none that is known."""
+    keys = [reading.environment for reading in run.readings if reading.environment]
+    return next((e for e in gathered.environments if e.key in keys), None)
+
+
+def loose_facts(gathered: Gathered) -> list[Fact]:
+    """Return the facts of all files when they form no run."""
+    return [fact for reading in gathered.readings.values() for fact in reading.facts]

@@ -1,0 +1,145 @@
+"""`size_smoke`: the smoke test of a run, with its own job."""
+
+import math
+
+from compute_budget_planner.estimation.estimate import Estimate
+from compute_budget_planner.estimation.memory_terms import memory_terms
+from compute_budget_planner.estimation.overheads import startup_hours
+from compute_budget_planner.estimation.ranges import Range
+from compute_budget_planner.estimation.step import step_time
+from compute_budget_planner.estimation.steps import rows_in_dataset
+from compute_budget_planner.guide.reference import Reference, spelling
+from compute_budget_planner.planner.assessing import Assessed
+from compute_budget_planner.planner.jobs import job_block
+from compute_budget_planner.planner.sentences import smoke_summary
+from compute_budget_planner.planner.workspace import Workspace
+from compute_budget_planner.planning.criteria import pass_criteria
+from compute_budget_planner.planning.limits import walltime_hours
+from compute_budget_planner.planning.smoke import (
+    Bound,
+    SmokeInputs,
+    SmokeRules,
+    SmokeSize,
+    size_smoke,
+)
+from compute_budget_planner.planning.smoke_run import smoke_run
+from compute_budget_planner.results import NextStep, RangeOut, SmokeResult
+from compute_budget_planner.workload.run import TrainingRun
+
+
+def smoke_of(workspace: Workspace, assessed: Assessed) -> SmokeResult:
+    """Return the smoke test of an assessed run."""
+    assessment = assessed.assessment
+    run, estimate = assessment.run, assessment.estimate
+    if run is None or estimate is None:
+        result = SmokeResult(
+            summary="",
+            run=assessed.name,
+            status="incomplete",
+            missing=list(assessment.resolution.missing),
+            questions=list(assessment.resolution.questions),
+            next=[NextStep(tool="estimate_run", arguments=_arguments(assessed))],
+        )
+        return result.model_copy(update={"summary": smoke_summary(result)})
+    small = smoke_run(run, workspace.reference)
+    step = _smoke_step(run, small, estimate, workspace.reference)
+    startup = startup_hours(small, workspace.reference).scaled(3600)
+    rules = SmokeRules.of(workspace.reference)
+    size = size_smoke(_inputs(small, estimate, step, startup), rules)
+    seconds = startup.plus(step.scaled(size.steps))
+    peak = memory_terms(small, workspace.reference).peak
+    minutes = seconds.scaled(1 / 60)
+    overrides = _overrides(run, size, workspace.reference)
+    result = SmokeResult(
+        summary="",
+        run=assessed.name,
+        status="sized",
+        steps=size.steps,
+        n_gpus=small.hardware.n_gpus,
+        data_fraction_percent=_data_percent(small, size.steps),
+        wall_clock_minutes=RangeOut.of(minutes),
+        gpu_hours=RangeOut.of(seconds.scaled(small.hardware.n_gpus / 3600)),
+        share_of_run_percent=100 * size.share,
+        bound=size.bound.value,
+        flags=_flags(small, size, rules),
+        pass_criteria=pass_criteria(small, step, peak),
+        overrides=overrides,
+        expected_step_seconds=RangeOut.of(step),
+        expected_peak_gib=RangeOut.of(peak),
+        job=job_block(
+            workspace,
+            assessed,
+            small,
+            task_class="smoke",
+            job_name=f"{assessed.name}-smoke",
+            extra_options=" ".join(overrides),
+            walltime=walltime_hours(
+                minutes.scaled(1 / 60), run.limits.time_limit_hours, workspace.reference
+            ),
+            gpu_hours=size.gpu_hours,
+        ),
+        next=[NextStep(tool="write_budget", arguments=_arguments(assessed))],
+    )
+    return result.model_copy(update={"summary": smoke_summary(result)})
+
+
+def _arguments(assessed: Assessed) -> dict[str, object]:
+    return {"files": list(assessed.files.paths)} if assessed.files is not None else {}
+
+
+def _smoke_step(
+    run: TrainingRun, small: TrainingRun, estimate: Estimate, reference: Reference
+) -> Range:
+    """Return seconds of a smoke step: the run's own range, moved by the smaller group."""
+    ratio = step_time(small, reference).seconds / step_time(run, reference).seconds
+    return estimate.step_seconds.scaled(ratio)
+
+
+def _inputs(small: TrainingRun, estimate: Estimate, step: Range, startup: Range) -> SmokeInputs:
+    return SmokeInputs(
+        total_steps=estimate.steps.optimizer_steps,
+        run_gpu_hours=estimate.gpu_hours.expected,
+        n_gpus=small.hardware.n_gpus,
+        step_seconds=step.expected,
+        step_seconds_high=step.high,
+        startup_seconds=startup.expected,
+        startup_seconds_high=startup.high,
+    )
+
+
+def _data_percent(small: TrainingRun, steps: int) -> float | None:
+    rows = rows_in_dataset(small)
+    if not rows:
+        return None
+    return min(100.0, 100 * steps * small.batch.global_batch_size / rows)
+
+
+def _flags(small: TrainingRun, size: SmokeSize, rules: SmokeRules) -> list[str]:
+    flags = []
+    if size.bound is Bound.RUN_ITSELF:
+        flags.append("the run is so short that its own first steps are the smoke test")
+    if size.too_few_steps:
+        flags.append(
+            f"only {size.steps} steps remain below the caps; {rules.min_steps} would show a slope"
+        )
+    if size.startup_dominates:
+        flags.append("start-up is more than half of it: shorten the set-up first")
+    if size.over_thirty_minutes:
+        flags.append("the slow end exceeds 30 minutes: set-up or a single step is too slow")
+    if small.hardware.n_gpus > 1:
+        flags.append(
+            f"one GPU cannot hold the run; {small.hardware.n_gpus} are the smallest group that can"
+        )
+    return flags
+
+
+def _overrides(run: TrainingRun, size: SmokeSize, reference: Reference) -> list[str]:
+    """Return the options that shorten the run to the smoke test in its own framework."""
+    framework = spelling(run.schedule.framework)
+    row = reference.rows("smoke_overrides").get(framework)
+    if row is None:
+        return []
+    save = max(1, math.ceil(size.steps / 2))
+    log = max(1, size.steps // 20)
+    options = row.required("options").strip("`")
+    return [options.format(steps=size.steps, save=save, log=log)]
