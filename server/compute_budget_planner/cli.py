@@ -1,0 +1,138 @@
+"""The tools on a command line: one subcommand per tool, and `serve` for the MCP server.
+
+Exit codes: 0 done, 1 the product's own error (one message on stderr), 2 wrong usage. Libraries
+that take time to load are imported when a command runs.
+"""
+
+import os
+import sys
+from collections.abc import Callable
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from compute_budget_planner import __version__
+from compute_budget_planner.command_options import PARAMETERS, argument_of
+from compute_budget_planner.errors import PlannerError
+from compute_budget_planner.tools import TOOLS, ToolSpec, fault_of
+
+if TYPE_CHECKING:
+    from pydantic import BaseModel
+
+_FAILED = 1
+_ROOT_VARIABLE = "COMPUTE_BUDGET_PROJECT_ROOT"
+
+
+def _place_options() -> list[click.Parameter]:
+    """Return the options that stand before or after the subcommand alike."""
+    return [
+        click.Option(
+            ["--project-root"],
+            metavar="FOLDER",
+            help=f"The project; default: ${_ROOT_VARIABLE}, else the project around the current "
+            "directory.",
+        ),
+        click.Option(
+            ["--guide"],
+            metavar="PAGE",
+            multiple=True,
+            help="A page of your own reference tables; its rows win. Repeatable.",
+        ),
+    ]
+
+
+def _place(project_root: str | None, guide: tuple[str, ...]) -> tuple[str | None, list[Path]]:
+    """Return project root and guide pages, from before and after the subcommand together."""
+    parent = click.get_current_context().parent
+    outer = parent.params if parent else {}
+    pages = (*outer.get("guide", ()), *guide)
+    return project_root or outer.get("project_root"), [Path(page) for page in pages]
+
+
+def _run(
+    spec: ToolSpec,
+    *,
+    as_json: bool,
+    project_root: str | None,
+    guide: tuple[str, ...],
+    **values: object,
+) -> None:
+    """Carry a tool out and print its result."""
+    flag, pages = _place(project_root, guide)
+    arguments = {field: argument_of(field, values[field]) for field in spec.arguments}
+    try:
+        result = _result(spec, arguments, flag, pages)
+    except PlannerError as error:
+        click.echo(f"error: {error}", err=True)
+        sys.exit(_FAILED)
+    except Exception as error:
+        click.echo(fault_of(error), err=True)
+        sys.exit(_FAILED)
+    click.echo(result.model_dump_json(indent=2) if as_json else _styled(result), color=_color())
+
+
+def _result(
+    spec: ToolSpec, arguments: dict[str, object], flag: str | None, pages: list[Path]
+) -> "BaseModel":
+    from compute_budget_planner.arguments import checked
+    from compute_budget_planner.planner.workspace import open_workspace
+    from compute_budget_planner.project.root import find_root, resolve_root
+
+    request = checked(spec.request_model(), arguments, spec.name)
+    root = resolve_root(
+        flag or os.environ.get(_ROOT_VARIABLE) or find_root(Path.cwd()),
+        (),
+        os.environ,
+        Path.cwd(),
+    )
+    return spec.run(open_workspace(root, pages, start=Path.cwd()), request)
+
+
+def _styled(result: "BaseModel") -> str:
+    """Return a result as text with bold headings; click drops the style off a terminal."""
+    from compute_budget_planner.markdown.result_text import text_of
+
+    lines = text_of(result).rstrip("\n").split("\n")
+    return "\n".join(click.style(line, bold=True) if line[:1] == "#" else line for line in lines)
+
+
+def _color() -> bool | None:
+    """Leave colour to click, which looks for a terminal, unless the user declined it."""
+    return False if os.environ.get("NO_COLOR") else None
+
+
+def _serve(*, project_root: str | None, guide: tuple[str, ...]) -> None:
+    """Serve the tools over MCP on stdin and stdout."""
+    from compute_budget_planner.mcp_server import serve
+
+    flag, pages = _place(project_root, guide)
+    serve(Path(flag) if flag else None, pages)
+
+
+def _add(
+    name: str, title: str, about: str, run: Callable[..., None], *options: click.Parameter
+) -> None:
+    params = [*options, *_place_options()]
+    main.add_command(click.Command(name, callback=run, help=about, short_help=title, params=params))
+
+
+main = click.Group(
+    "compute-budget-planner",
+    params=_place_options(),
+    help="Estimate, size and budget ML training runs before they are submitted.",
+    context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
+)
+click.version_option(__version__, prog_name="compute-budget-planner")(main)
+
+for _spec in TOOLS:
+    _add(
+        _spec.name.replace("_", "-"),
+        _spec.title,
+        _spec.essence,
+        partial(_run, _spec),
+        *(PARAMETERS[field]() for field in _spec.arguments),
+        click.Option(["--json", "as_json"], is_flag=True, help="Print the structured result."),
+    )
+_add("serve", "MCP server", "Serve the tools over MCP on stdin and stdout.", _serve)

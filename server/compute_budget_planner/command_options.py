@@ -1,0 +1,139 @@
+"""The options of the command line, one for every argument a tool can take.
+
+Named after the fields of the request models; `argument_of` turns what click gives into what a
+request takes. Nothing but click is imported, so that `--help` is there in a blink.
+"""
+
+import math
+import re
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+import click
+
+Scalar = bool | int | float | str | None
+
+_WORDS: Mapping[str, Scalar] = {"true": True, "false": False, "null": None, "~": None, "": None}
+_INTEGER = re.compile(r"[-+]?(0|[1-9][0-9]*)")
+_FLOAT = re.compile(r"[-+]?([0-9]+\.[0-9]*|\.[0-9]+|[0-9]+(?=[eE]))([eE][-+]?[0-9]+)?")
+_DECISION = re.compile(r"(.+?)=(accepted|rejected|open)(?::\s*(.*))?", re.DOTALL)
+
+
+def scalar(text: str) -> Scalar:
+    """Return what a YAML scalar means: `8`, `1e-4`, `true`, `null`; anything else is text.
+
+    Quotes keep text as it is: `"8"`. A number too large for a float stays text, for the
+    vocabulary to refuse.
+    """
+    text = text.strip()
+    if text.lower() in _WORDS:
+        return _WORDS[text.lower()]
+    if len(text) >= 2 and text[0] == text[-1] and text[0] in "\"'":
+        return text[1:-1]
+    if _INTEGER.fullmatch(text) and len(text) < 20:
+        return int(text)
+    if _FLOAT.fullmatch(text) and math.isfinite(float(text)):
+        return float(text)
+    return text
+
+
+def _fact(text: str) -> tuple[str, Scalar]:
+    name, equals, value = text.partition("=")
+    if not equals or not name.strip():
+        message = f"{text!r} is not NAME=VALUE, such as n_gpus=8."
+        raise click.BadParameter(message)
+    return name.strip(), scalar(value)
+
+
+def _measured_run(text: str) -> dict[str, object]:
+    parts = [part.strip() for part in text.split(",") if part.strip()]
+    if not parts:
+        raise click.BadParameter("name a log, or facts such as step_seconds=0.8.")
+    return {
+        "files": [part for part in parts if "=" not in part],
+        "facts": _as_facts([_fact(part) for part in parts if "=" in part]),
+    }
+
+
+def _decision(text: str) -> dict[str, str]:
+    match = _DECISION.fullmatch(text)
+    if match is None:
+        message = (
+            f"{text!r} is not 'ALTERNATIVE=accepted: reason'; a decision is accepted, rejected "
+            "or open."
+        )
+        raise click.BadParameter(message)
+    alternative, decision, reason = match.groups()
+    return {
+        "alternative": alternative.strip(),
+        "decision": decision,
+        "reason": (reason or "").strip(),
+    }
+
+
+def _as_facts(pairs: Sequence[tuple[str, Scalar]]) -> dict[str, Scalar]:
+    facts = dict(pairs)
+    if len(facts) < len(pairs):
+        twice = next(name for name, _ in pairs if sum(name == other for other, _ in pairs) > 1)
+        message = f"the fact `{twice}` is given twice."
+        raise click.UsageError(message)
+    return facts
+
+
+def argument_of(field: str, value: Any) -> object:
+    """Return an option's value as the request takes it: lists for tuples, an object of facts."""
+    if field == "facts":
+        return _as_facts(value)
+    return list(value) if isinstance(value, tuple) else value
+
+
+PARAMETERS: Mapping[str, Callable[[], click.Parameter]] = {
+    "files": lambda: click.Argument(["files"], nargs=-1, metavar="[FILES]..."),
+    "facts": lambda: click.Option(
+        ["--fact", "facts"],
+        type=_fact,
+        metavar="NAME=VALUE",
+        multiple=True,
+        help="A fact, such as gpu=A100-SXM-80GB; wins over every file, null withdraws a file's "
+        "value. Repeatable.",
+    ),
+    "run": lambda: click.Option(["--run"], help="Name of the run when the files describe several."),
+    "runs": lambda: click.Option(
+        ["--run", "runs"], multiple=True, help="Name of a main run; all when absent. Repeatable."
+    ),
+    "measured_runs": lambda: click.Option(
+        ["--measured", "measured_runs"],
+        type=_measured_run,
+        metavar="PATH[,PATH...][,NAME=VALUE...]",
+        multiple=True,
+        help="An earlier run to calibrate against: its logs and configs, and facts such as "
+        "n_gpus=4, separated by commas. Repeatable.",
+    ),
+    "from_budget": lambda: click.Option(
+        ["--from-budget"], is_flag=True, help="Start from the inputs stored in the budget."
+    ),
+    "decisions": lambda: click.Option(
+        ["--decision", "decisions"],
+        type=_decision,
+        metavar="ALTERNATIVE=DECISION[: REASON]",
+        multiple=True,
+        help="A decision on a cheaper alternative: accepted, rejected or open, such as "
+        "'lora=rejected: the claim is about full tuning'. Repeatable.",
+    ),
+    "claims": lambda: click.Option(
+        ["--claim", "claims"], multiple=True, help="A linked claim, such as CLM-001. Repeatable."
+    ),
+    "status": lambda: click.Option(
+        ["--status"],
+        type=click.Choice(["draft", "approved", "superseded"]),
+        default="draft",
+        show_default=True,
+        help="State of the plan.",
+    ),
+    "dry_run": lambda: click.Option(
+        ["--dry-run"], is_flag=True, help="Show the diff and write nothing."
+    ),
+    "expected_sha256": lambda: click.Option(
+        ["--expected-sha256"], metavar="HASH", help="Write only if the budget still has this hash."
+    ),
+}

@@ -1,0 +1,208 @@
+"""The table of tools. Both faces, the MCP server and the command line, are made from it.
+
+A tool is one entry. Its models and its function are named as `module:attribute` and imported
+when first used, so that the command line can list the tools without loading any of them.
+"""
+
+import json
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from importlib import import_module
+from pathlib import Path
+from traceback import extract_tb
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from pydantic import BaseModel
+
+    from compute_budget_planner.planner.workspace import Workspace
+
+_PACKAGE = "compute_budget_planner"
+
+
+@dataclass(frozen=True)
+class ToolSpec:
+    """A tool: what it is called, what it says of itself, what it takes, gives and may change.
+
+    `essence` is the sentence a client shows where it defers the description. `arguments` are
+    the fields of the request model. `destructive` means that existing text can be replaced.
+    """
+
+    name: str
+    title: str
+    essence: str
+    details: str
+    request: str
+    result: str
+    function: str
+    arguments: tuple[str, ...]
+    example: Mapping[str, object]
+    read_only: bool = True
+    destructive: bool = False
+    idempotent: bool = True
+
+    @property
+    def description(self) -> str:
+        """The whole text a model reads before it calls the tool."""
+        example = json.dumps(self.example, ensure_ascii=False)
+        return f"{self.essence}\n{self.details.strip()}\nExample: {example}"
+
+    def request_model(self) -> "type[BaseModel]":
+        """Import the model of the arguments."""
+        model: type[BaseModel] = _imported(self.request)
+        return model
+
+    def result_model(self) -> "type[BaseModel]":
+        """Import the model of the result."""
+        model: type[BaseModel] = _imported(self.result)
+        return model
+
+    def run(self, workspace: "Workspace", request: "BaseModel") -> "BaseModel":
+        """Carry the tool out.
+
+        Raises:
+            PlannerError: whatever the tool refuses.
+        """
+        function: Callable[[Workspace, BaseModel], BaseModel] = _imported(self.function)
+        return function(workspace, request)
+
+
+def fault_of(error: Exception) -> str:
+    """Say where the planner itself failed, without the paths and values an exception may carry."""
+    frame = extract_tb(error.__traceback__)[-1]
+    return (
+        f"internal error: {type(error).__name__} in {Path(frame.filename).name}:{frame.lineno}. "
+        "This is a fault of compute-budget-planner, not of the call; please report it."
+    )
+
+
+def _imported(address: str) -> Any:
+    module, _, attribute = address.partition(":")
+    return getattr(import_module(f"{_PACKAGE}.{module}"), attribute)
+
+
+_RUN_ARGUMENTS = ("files", "facts", "run", "measured_runs", "from_budget")
+
+_RUN_DETAILS = """
+All arguments are optional:
+- files: list of paths inside the project (job scripts, configs, model configs, logs, plans);
+  default: the known places of the project are searched.
+- facts: object of fact names and values; a fact given here wins over every file, null withdraws
+  a file's value. Common names: model, params_total, seq_len, dataset_examples, epochs, max_steps,
+  train_tokens, micro_batch_size, grad_accum_steps, global_batch_size, gpu, n_gpus, precision,
+  method, sharding, activation_checkpointing, seeds, time_limit_hours, step_seconds.
+- run: name of one run, as inspect_project lists them; required only when the files hold several.
+- measured_runs: list of {files, facts}, earlier runs each in its own configuration; they
+  calibrate the estimate.
+- from_budget: true starts from the inputs stored in the written budget; default false.
+"""
+
+TOOLS: tuple[ToolSpec, ...] = (
+    ToolSpec(
+        name="inspect_project",
+        title="Inspect project",
+        essence=(
+            "Lists what a project says about its training runs: files with their facts and "
+            "sources, the runs they form, boards, time and GPU limits, and what is missing."
+        ),
+        details="""
+files: list of paths inside the project; default: the known places (jobs, configs, experiments,
+logs, plans) are searched. Nothing of the project is executed and nothing is written. The names
+under `runs` are what the other tools take as `run`; `gaps` lists facts no file gives.
+""",
+        request="requests:InspectRequest",
+        result="results:InspectResult",
+        function="planner:inspect_project",
+        arguments=("files",),
+        example={"files": ["jobs/train.sh"]},
+    ),
+    ToolSpec(
+        name="estimate_run",
+        title="Estimate training run",
+        essence=(
+            "Estimates a training run before it is submitted: GPU-hours, wall-clock, memory "
+            "verdict and time-limit fit, each as low / expected / high."
+        ),
+        details=f"""
+Ranges are the 10th, 50th and 90th percentile. GPU-hours are devices times hours for one seed;
+the sum over seeds stands beside them. Every fact used is listed with its basis and source, and
+`narrow_by` names the one fact that would narrow the range most. With too little to stand on,
+status is `incomplete` and `missing` says what is needed. Nothing is written.
+{_RUN_DETAILS}""",
+        request="requests:RunRequest",
+        result="results:EstimateResult",
+        function="planner:estimate_run",
+        arguments=_RUN_ARGUMENTS,
+        example={
+            "files": ["jobs/train.sh"],
+            "facts": {"gpu": "A100-SXM-80GB", "n_gpus": 8},
+        },
+    ),
+    ToolSpec(
+        name="size_smoke",
+        title="Size smoke test",
+        essence=(
+            "Sizes the smallest smoke test that shows a training run works: steps, data share, "
+            "minutes, pass criteria and a job ready to submit."
+        ),
+        details=f"""
+Limits: at most 30 minutes with start-up, at most 5 % of the run's GPU-hours, at least 100 steps,
+one GPU or the smallest group that holds the run. `bound` names the limit that decided and
+`flags` says where one could not be kept. Nothing is written.
+{_RUN_DETAILS}""",
+        request="requests:RunRequest",
+        result="results:SmokeResult",
+        function="planner:size_smoke",
+        arguments=_RUN_ARGUMENTS,
+        example={"files": ["jobs/train.sh"], "run": "train"},
+    ),
+    ToolSpec(
+        name="write_budget",
+        title="Write compute budget",
+        essence=(
+            "Writes or refreshes the project's compute budget page (code/.agent/"
+            "compute-budget.md): estimates, smoke tests, jobs, decisions and five final checks."
+        ),
+        details="""
+Text a person wrote on the page stays as it is; the same call twice changes nothing. All
+arguments are optional:
+- files, facts, measured_runs: as for estimate_run.
+- runs: list of names of the main runs; default: all runs found.
+- from_budget: true refreshes the written budget from its stored inputs; default false.
+- decisions: list of {alternative, decision, reason}; decision is accepted, rejected or open.
+- claims: list of linked claims, such as CLM-001.
+- status: draft (default), approved or superseded; a draft may be incomplete.
+- dry_run: true returns the diff and writes nothing; default false.
+- expected_sha256: hash of the page as last seen; when it has changed since, the call is refused.
+""",
+        request="requests:WriteBudgetRequest",
+        result="results:BudgetResult",
+        function="planner:write_budget",
+        arguments=(
+            "files",
+            "facts",
+            "runs",
+            "measured_runs",
+            "from_budget",
+            "decisions",
+            "claims",
+            "status",
+            "dry_run",
+            "expected_sha256",
+        ),
+        example={"files": ["jobs/train.sh"], "dry_run": True},
+        read_only=False,
+        destructive=True,
+    ),
+)
+
+
+def instructions() -> str:
+    """Return what the server says of itself: the essential sentence of every tool."""
+    tools = "\n".join(f"- {tool.name}: {tool.essence}" for tool in TOOLS)
+    return f"""\
+Compute budgets for ML training, before a job is submitted. Works on the files of one project;
+runs nothing of it and uses no network.
+{tools}
+Quantities are low / expected / high. Every result ends with `next`: the call that continues
+from there, or the question for the user."""

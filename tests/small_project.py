@@ -1,0 +1,31 @@
+"""A project small enough to read in milliseconds, with a job, its config and no earlier run."""
+
+from pathlib import Path
+
+FACTS = {
+    "params_total": 124_000_000,
+    "seq_len": 1024,
+    "max_steps": 2000,
+    "gpu": "A100-SXM-80GB",
+    "n_gpus": 8,
+    "micro_batch_size": 8,
+    "precision": "bf16",
+}
+"""What the files of the project leave open."""
+
+JOB = "jobs/train.sh"
+
+
+def write_small_project(root: Path) -> Path:
+    """Fill a folder and return it."""
+    (root / "memory").mkdir()
+    (root / "jobs").mkdir()
+    (root / JOB).write_text(
+        "#!/bin/bash\n"
+        "#SBATCH --job-name=train\n"
+        "#SBATCH --gres=gpu:8\n"
+        "#SBATCH --time=04:00:00\n"
+        "torchrun --nproc_per_node=8 train.py --max_steps 2000 --bf16\n",
+        encoding="utf-8",
+    )
+    return root
