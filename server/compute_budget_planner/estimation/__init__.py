@@ -1,1 +1,1 @@
-"""FLOPs, memory, step time, steps, overheads and ranges: pure functions of a workload and the guide."""
+"""FLOPs, memory, time, overheads and ranges: pure functions of a workload and the guide."""

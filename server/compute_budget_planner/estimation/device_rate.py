@@ -51,7 +51,7 @@ def dense_peak_tflops(accelerator: Accelerator, precision: str) -> float:
     if not peak:
         raise FactError(
             f"the guide gives no {precision} peak for `{accelerator.name}`",
-            remedy="Add it to table `accelerator_compute` on a lab page, or name another precision.",
+            remedy="Add it to `accelerator_compute` on a lab page, or name another precision.",
         )
     return peak
 

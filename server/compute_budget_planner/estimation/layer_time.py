@@ -1,6 +1,6 @@
 """Device time of the layers of one micro-step: matmuls, attention, memory-bound work, launches.
 
-Times are per micro-batch of `tokens` tokens on one rank, in seconds.
+Times are per micro-batch on one rank, in seconds.
 """
 
 from dataclasses import dataclass
@@ -13,14 +13,36 @@ from compute_budget_planner.workload.run import Numerics, TrainingRun
 
 
 @dataclass(frozen=True)
+class MicroStep:
+    """One forward and backward pass of one rank: `tokens` of sequences of `seq_len` tokens."""
+
+    run: TrainingRun
+    model: Architecture
+    tokens: float
+    seq_len: int
+    rate: DeviceRate
+    reference: Reference
+
+
+@dataclass(frozen=True)
 class LayerTime:
-    """Seconds of one layer, forward and backward and recomputed, by what bounds them."""
+    """Seconds of a layer, or of all, by what bounds them; recomputation included."""
 
     matmul: float
     attention: float
     memory: float
     dequantise: float
     launch: float
+
+    def plus(self, other: "LayerTime", times: float) -> "LayerTime":
+        """Return the sum with another layer taken `times` over."""
+        return LayerTime(
+            self.matmul + times * other.matmul,
+            self.attention + times * other.attention,
+            self.memory + times * other.memory,
+            self.dequantise + times * other.dequantise,
+            self.launch + times * other.launch,
+        )
 
 
 def matmul_forward_seconds(matmul: Matmul, tokens: float, tp: int, rate: DeviceRate) -> float:
@@ -47,93 +69,78 @@ def recompute_factor(numerics: Numerics, reference: Reference) -> float:
     return 0.0
 
 
-def layer_time(
-    group: LayerGroup,
-    run: TrainingRun,
-    model: Architecture,
-    tokens: float,
-    seq_len: int,
-    rate: DeviceRate,
-    reference: Reference,
-) -> LayerTime:
+def layer_time(group: LayerGroup, micro: MicroStep) -> LayerTime:
     """Return the time of one layer of a group for one micro-step of one rank."""
-    numerics, tp = run.numerics, run.parallelism.tp
-    forward = sum(matmul_forward_seconds(m, tokens, tp, rate) for m in group.matmuls)
+    numerics, reference, tp = micro.run.numerics, micro.reference, micro.run.parallelism.tp
     recompute = recompute_factor(numerics, reference)
+    forward = sum(matmul_forward_seconds(m, micro.tokens, tp, micro.rate) for m in group.matmuls)
     imbalance = reference.value("moe_imbalance") if group.moe else 1.0
-    matmul = forward * imbalance * (1 + backward_factor(numerics) + recompute)
-    attention, score_bytes = _attention(group, run, model, tokens, seq_len, rate, reference)
-    moved = _elementwise_bytes(model, group, tokens / tp, run, reference)
-    dequantise = 0.0
-    if numerics.method == "qlora":
-        weights = sum(m.d_in * m.d_out * m.calls for m in group.matmuls) / tp
-        passes = 2 + (1 if recompute == 1.0 else 0)
-        dequantise = (
-            weights * reference.value("nf4_dequantise_bytes") * passes / rate.bytes_per_second
-        )
+    attention, score_bytes = _attention(group, micro)
+    moved = _elementwise_bytes(group, micro) * (1 + recompute / 3) + score_bytes
     return LayerTime(
-        matmul=matmul,
+        matmul=forward * imbalance * (1 + backward_factor(numerics) + recompute),
         attention=attention,
-        memory=(moved * (1 + recompute / 3) + score_bytes) / rate.bytes_per_second,
-        dequantise=dequantise,
+        memory=moved / micro.rate.bytes_per_second,
+        dequantise=_dequantise_bytes(group, micro, recompute) / micro.rate.bytes_per_second,
         launch=_launch_seconds(group, numerics, recompute, reference),
     )
 
 
-def _attention(
-    group: LayerGroup,
-    run: TrainingRun,
-    model: Architecture,
-    tokens: float,
-    seq_len: int,
-    rate: DeviceRate,
-    reference: Reference,
-) -> tuple[float, float]:
+def _attention(group: LayerGroup, micro: MicroStep) -> tuple[float, float]:
     """Return seconds of the attention core and the bytes of scores it writes."""
-    heads_width = (group.attention_qk_width + group.attention_v_width) / run.parallelism.tp
-    full_recompute = run.numerics.activation_checkpointing == "full"
-    if run.numerics.attention == "eager":
+    numerics, tp = micro.run.numerics, micro.run.parallelism.tp
+    widths = (group.attention_qk_width + group.attention_v_width) / tp
+    recomputes = numerics.activation_checkpointing == "full"
+    if numerics.attention == "eager":
         # Every score is computed, the causal half included, and written to memory.
-        all_keys = group.keys(seq_len, AttentionConvention.FULL)
-        flops = 2.0 * tokens * heads_width * all_keys * (4 if full_recompute else 3)
-        scores = tokens * all_keys * group.n_heads / run.parallelism.tp
-        return flops / (rate.achievable_flops * 0.5), scores * reference.value("eager_score_bytes")
+        keys = group.keys(micro.seq_len, AttentionConvention.FULL)
+        flops = 2.0 * micro.tokens * widths * keys * (4 if recomputes else 3)
+        scores = micro.tokens * keys * group.n_heads / tp
+        seconds = flops / (micro.rate.achievable_flops * 0.5)
+        return seconds, scores * micro.reference.value("eager_score_bytes")
     # FlashAttention recomputes scores in its backward pass: 3.5 × forward in all.
-    keys = group.keys(seq_len)
-    passes = 3.5 + (1.0 if full_recompute else 0.0)
-    return 2.0 * tokens * heads_width * keys * passes / rate.attention_flops, 0.0
+    passes = 3.5 + (1.0 if recomputes else 0.0)
+    flops = 2.0 * micro.tokens * widths * group.keys(micro.seq_len) * passes
+    return flops / micro.rate.attention_flops, 0.0
 
 
-def _elementwise_bytes(
-    model: Architecture, group: LayerGroup, tokens: float, run: TrainingRun, reference: Reference
-) -> float:
+def _elementwise_bytes(group: LayerGroup, micro: MicroStep) -> float:
     """Return bytes of norms, residuals, rotary embedding and activation, forward and backward."""
-    d, width = model.d_model, group.ffn_width
-    forward = 4 * d + 6 * d + 2 * (group.attention_qk_width + 2 * model.n_kv_heads * model.head_dim)
-    forward += (3 if model.glu else 2) * width
-    element_bytes = 4.0 if run.numerics.precision in ("fp32", "tf32") else 2.0
-    traffic = run.numerics.framework_class.traffic
-    if run.numerics.compile:
-        traffic = max(1.0, traffic * reference.value("compile_traffic"))
-    if run.numerics.precision == "fp8":
-        forward += 2 * (d + width)
-    return 3.0 * forward * tokens * element_bytes * traffic
+    model, numerics = micro.model, micro.run.numerics
+    norms_and_residuals = 10 * model.d_model
+    rotated = 2 * (group.attention_qk_width + 2 * model.n_kv_heads * model.head_dim)
+    activated = (3 if model.glu else 2) * group.ffn_width
+    elements = norms_and_residuals + rotated + activated
+    if numerics.precision == "fp8":
+        elements += 2 * (model.d_model + group.ffn_width)
+    element_bytes = 4.0 if numerics.precision in ("fp32", "tf32") else 2.0
+    traffic = numerics.framework_class.traffic
+    if numerics.compile:
+        traffic = max(1.0, traffic * micro.reference.value("compile_traffic"))
+    # The backward pass reads and writes about twice what the forward pass does.
+    return 3.0 * elements * micro.tokens / micro.run.parallelism.tp * element_bytes * traffic
+
+
+def _dequantise_bytes(group: LayerGroup, micro: MicroStep, recompute: float) -> float:
+    if micro.run.numerics.method != "qlora":
+        return 0.0
+    weights = sum(m.weights for m in group.matmuls) / micro.run.parallelism.tp
+    passes = 2 + (1 if recompute == 1.0 else 0)
+    return weights * micro.reference.value("nf4_dequantise_bytes") * passes
 
 
 def _launch_seconds(
     group: LayerGroup, numerics: Numerics, recompute: float, reference: Reference
 ) -> float:
+    extra = {
+        "kernels_lora": numerics.method in ("lora", "qlora"),
+        "kernels_qlora": numerics.method == "qlora",
+        "kernels_moe": group.moe,
+        "kernels_fp8": numerics.precision == "fp8",
+        "kernels_eager_attention": numerics.attention == "eager",
+    }
     kernels = reference.value("kernels_per_layer")
-    if numerics.method in ("lora", "qlora"):
-        kernels += reference.value("kernels_lora")
-    if numerics.method == "qlora":
-        kernels += reference.value("kernels_qlora")
-    if group.moe:
-        kernels += reference.value("kernels_moe")
-    if numerics.precision == "fp8":
-        kernels += reference.value("kernels_fp8")
-    if numerics.attention == "eager":
-        kernels += reference.value("kernels_eager_attention")
+    kernels += sum(reference.value(name) for name, present in extra.items() if present)
     launch = numerics.framework_class.launch_us * 1e-6
     if numerics.compile:
         launch *= reference.value("compile_launch")

@@ -108,8 +108,8 @@ def _reason(
             f"{brief(peak.low)} to {brief(peak.high)} GiB, biggest term: {biggest} {size} GiB"
         )
     return (
-        f"the peak of {brief(peak.low)} to {brief(peak.high)} GiB {relation} {brief(capacity)} GiB; "
-        f"biggest term: {biggest} {size} GiB"
+        f"the peak of {brief(peak.low)} to {brief(peak.high)} GiB {relation} "
+        f"{brief(capacity)} GiB; biggest term: {biggest} {size} GiB"
     )
 
 

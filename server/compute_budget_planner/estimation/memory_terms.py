@@ -31,7 +31,7 @@ def memory_terms(run: TrainingRun, reference: Reference) -> MemoryTerms:
     """Return the memory of one accelerator at its peak."""
     states = _states(run, reference)
     if isinstance(run.model, Architecture):
-        stored, hump = _activations(run, run.model, reference)
+        stored, hump = _activations(run, run.model)
     else:
         stored, hump = _sample_activations(run, run.model, reference), 0.0
     spread = reference.quantity("activation_spread")
@@ -127,9 +127,7 @@ def _frozen_bytes(run: TrainingRun, model: Architecture, reference: Reference) -
     return quantised * per_weight + (counts.total - quantised) * max(2.0, per_weight)
 
 
-def _activations(
-    run: TrainingRun, model: Architecture, reference: Reference
-) -> tuple[float, float]:
+def _activations(run: TrainingRun, model: Architecture) -> tuple[float, float]:
     """Return bytes stored for the backward pass, and of the one layer alive during recompute."""
     numerics, parallelism = run.numerics, run.parallelism
     seq_len = run.data.seq_len or 1

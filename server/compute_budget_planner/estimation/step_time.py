@@ -11,6 +11,7 @@ from compute_budget_planner.estimation import communication
 from compute_budget_planner.estimation.device_rate import DeviceRate, device_rate
 from compute_budget_planner.estimation.layer_time import (
     LayerTime,
+    MicroStep,
     backward_factor,
     layer_time,
     matmul_forward_seconds,
@@ -65,8 +66,9 @@ def transformer_step_time(run: TrainingRun, model: Architecture, reference: Refe
     seq_len = run.data.seq_len or 1
     parallelism, accum = run.parallelism, run.batch.grad_accum_steps
     tokens = run.batch.micro_batch_size * seq_len / parallelism.cp
-    layers = _sum_layers(run, model, tokens, seq_len, rate, reference)
-    head = _head_seconds(run, model, tokens, rate, reference)
+    micro = MicroStep(run, model, tokens, seq_len, rate, reference)
+    layers = _sum_layers(micro)
+    head = _head_seconds(micro)
     speed = run.numerics.framework_class.speed
     device = {
         "matmuls": (layers.matmul + head[0]) / speed,
@@ -87,36 +89,28 @@ def transformer_step_time(run: TrainingRun, model: Architecture, reference: Refe
     return as_step_time(parts)
 
 
-def _sum_layers(
-    run: TrainingRun,
-    model: Architecture,
-    tokens: float,
-    seq_len: int,
-    rate: DeviceRate,
-    reference: Reference,
-) -> LayerTime:
-    totals = [0.0] * 5
-    for group in layer_groups(model):
-        one = layer_time(group, run, model, tokens, seq_len, rate, reference)
-        for index, value in enumerate(
-            (one.matmul, one.attention, one.memory, one.dequantise, one.launch)
-        ):
-            totals[index] += value * group.count / run.parallelism.pp
-    return LayerTime(*totals)
+def _sum_layers(micro: MicroStep) -> LayerTime:
+    """Return the time of the layers one pipeline stage holds."""
+    total = LayerTime(0.0, 0.0, 0.0, 0.0, 0.0)
+    for group in layer_groups(micro.model):
+        total = total.plus(layer_time(group, micro), group.count / micro.run.parallelism.pp)
+    return total
 
 
-def _head_seconds(
-    run: TrainingRun, model: Architecture, tokens: float, rate: DeviceRate, reference: Reference
-) -> tuple[float, float]:
+def _head_seconds(micro: MicroStep) -> tuple[float, float]:
     """Return (matmul, loss) seconds of the output head, shared by the pipeline's stages."""
-    head = head_matmul(model)
+    head = head_matmul(micro.model)
     if head is None:
         return 0.0, 0.0
+    run, reference = micro.run, micro.reference
     tp, pp = run.parallelism.tp, run.parallelism.pp
-    matmul = matmul_forward_seconds(head, tokens, tp, rate) * (1 + backward_factor(run.numerics))
+    forward = matmul_forward_seconds(head, micro.tokens, tp, micro.rate)
     per_logit = "logit_bytes_fused" if run.numerics.fused_loss else "logit_bytes"
-    moved = tokens * head.calls * head.d_out / tp * reference.value(per_logit)
-    return matmul / pp, moved / rate.bytes_per_second / pp
+    moved = micro.tokens * head.calls * head.d_out / tp * reference.value(per_logit)
+    return (
+        forward * (1 + backward_factor(run.numerics)) / pp,
+        moved / micro.rate.bytes_per_second / pp,
+    )
 
 
 def _communication_seconds(

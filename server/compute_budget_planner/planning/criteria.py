@@ -36,7 +36,8 @@ def _loss(run: TrainingRun) -> str:
     falling = "the loss falls: a robust slope over all steps is negative beyond its noise"
     if outcomes is None:
         return falling
-    return f"the first losses lie near ln({shown(outcomes)}) = {brief(math.log(outcomes))}, and {falling}"
+    start = f"ln({shown(outcomes)}) = {brief(math.log(outcomes))}"
+    return f"the first losses lie near {start}, and {falling}"
 
 
 def _outcomes(run: TrainingRun) -> int | None:

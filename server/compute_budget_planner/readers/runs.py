@@ -45,7 +45,7 @@ def assemble_runs(readings: Mapping[str, Reading], code_dir: str = "code") -> tu
         if reading.kind == "job" and _may_train(reading)
     }
     called = {inner for path, (files, _) in followed.items() for inner in files if inner != path}
-    heads = [path for path in followed if path not in called]
+    heads = [path for path in followed if path not in called] or list(followed)
     if not heads:
         heads = [path for path, reading in sorted(readings.items()) if _is_whole_config(reading)]
         followed = {path: _follow(path, readings, code_dir) for path in heads}
@@ -64,8 +64,11 @@ def assemble_runs(readings: Mapping[str, Reading], code_dir: str = "code") -> tu
 
 
 def _may_train(job: Reading) -> bool:
+    """Tell whether a job trains, or asks for resources for something this project hides."""
+    if any(command.trains for command in job.commands):
+        return True
     calls = any(reference.role == "script" and _is_shell(reference) for reference in job.references)
-    return calls or not job.commands or any(command.trains for command in job.commands)
+    return bool(job.facts) and (calls or not job.commands)
 
 
 def _is_shell(reference: FileReference) -> bool:

@@ -142,7 +142,7 @@ class _Script:
         self.loops.append(_loop_runs(values))
         if header:
             self.variables.scalars.pop(header[0], None)
-            if len(values) == 1 and "$" not in values[0]:
+            if self.loops[-1] == 1 and len(values) == 1:
                 self.variables.scalars[header[0]] = values[0]
 
     def _command(
@@ -174,7 +174,7 @@ class _Script:
             return
         runs: int | None = 1
         for count in self.loops:
-            runs = None if runs is None or count is None else runs * count
+            runs = None if runs is None or count is None else min(runs * count, 10**6)
         self.commands.append(ShellCommand(expanded, command.line, environment, runs))
 
     @staticmethod

@@ -7,7 +7,6 @@ what cannot be assumed is missing, and then there is no run.
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 
-from compute_budget_planner.errors import FactError, nearest
 from compute_budget_planner.guide.reference import Reference
 from compute_budget_planner.workload.architecture import Architecture, SampleModel
 from compute_budget_planner.workload.complete_batch import complete_batch
@@ -15,14 +14,13 @@ from compute_budget_planner.workload.complete_hardware import (
     complete_hardware,
     complete_parallelism,
 )
+from compute_budget_planner.workload.complete_model import complete_model
 from compute_budget_planner.workload.complete_numerics import complete_numerics
-from compute_budget_planner.workload.facts import Basis, Fact, Layer
-from compute_budget_planner.workload.known_models import at_image_size, catalogue_facts
+from compute_budget_planner.workload.facts import Fact
 from compute_budget_planner.workload.ledger import Assumption, Ledger
 from compute_budget_planner.workload.merge import Conflict, merge
-from compute_budget_planner.workload.model_shape import missing_shape, model_from
+from compute_budget_planner.workload.overtaken import drop_overtaken
 from compute_budget_planner.workload.run import Data, Limits, Model, Schedule, TrainingRun
-from compute_budget_planner.workload.typical_model import typical_architecture
 
 
 @dataclass(frozen=True)
@@ -52,8 +50,8 @@ def resolve(
     """
     winners, conflicts = merge((_canonical(fact, reference) for fact in facts), withdrawn)
     ledger = Ledger(dict(winners), list(conflicts))
-    _drop_overtaken(ledger)
-    model = _model(ledger, reference)
+    drop_overtaken(ledger, reference)
+    model = complete_model(ledger, reference)
     hardware = complete_hardware(ledger, reference)
     data = _data(ledger, model) if model is not None else None
     schedule = _schedule(ledger, data)
@@ -91,75 +89,6 @@ def _canonical(fact: Fact, reference: Reference) -> Fact:
         return fact
     found = reference.find_accelerators(str(fact.value))
     return replace(fact, value=found[0].name) if len(found) == 1 else fact
-
-
-def _drop_overtaken(ledger: Ledger) -> None:
-    """Drop values that a stronger one makes meaningless.
-
-    A length nobody chose, beside one somebody did; a parameter count derived from a shape that
-    another fact may have changed since.
-    """
-    epochs = ledger.facts.get("epochs")
-    chosen = ledger.has("max_steps") or ledger.has("train_tokens")
-    if chosen and epochs is not None and epochs.basis is Basis.FRAMEWORK_DEFAULT:
-        del ledger.facts["epochs"]
-    if not missing_shape(ledger.values):
-        for name in ("params_total", "params_active"):
-            fact = ledger.facts.get(name)
-            if fact is not None and fact.basis is Basis.DERIVED:
-                del ledger.facts[name]
-
-
-def _model(ledger: Ledger, reference: Reference) -> Model | None:
-    named = ledger.text("model")
-    known = reference.find_model(named) if named else None
-    if known is not None:
-        for fact in catalogue_facts(known, reference):
-            ledger.facts.setdefault(fact.name, fact)
-    values = ledger.values
-    if not missing_shape(values):
-        model = model_from(values)
-        size = ledger.count("image_size")
-        if isinstance(model, SampleModel) and size and known is not None:
-            return at_image_size(_catalogue_model(known.name, reference), size)
-        return model
-    params = ledger.count("params_total")
-    if params is not None:
-        _assume_shape(ledger, params)
-        return typical_architecture(params)
-    ledger.missing.append("model")
-    lacking = ", ".join(f"`{n}`" for n in missing_shape(values))
-    hint = f" ({nearest(named, reference.known_model_spellings())})" if named and not known else ""
-    ledger.questions.append(
-        f"Which model is it? The shape lacks {lacking}; a known `model` name, a config.json or "
-        f"`params_total` would do.{hint}"
-    )
-    return None
-
-
-def _catalogue_model(name: str, reference: Reference) -> SampleModel:
-    known = reference.find_model(name)
-    assert known is not None  # noqa: S101  the caller has just found it
-    model = model_from({f.name: f.value for f in catalogue_facts(known, reference)})
-    if not isinstance(model, SampleModel):
-        raise FactError(f"`{name}` is not a model counted per sample")
-    return model
-
-
-def _assume_shape(ledger: Ledger, params: int) -> None:
-    shape = typical_architecture(params)
-    for word in ("n_layers", "d_model", "n_heads", "d_ff", "vocab_size"):
-        if not ledger.has(word):
-            ledger.facts[word] = Fact(
-                word,
-                getattr(shape, word),
-                Basis.ASSUMED,
-                f"a usual decoder of {params:,} parameters",
-                Layer.ASSUMPTION,
-            )
-    ledger.assumptions.append(
-        Assumption("model_family", "llama", f"only the size is known: {params:,} parameters")
-    )
 
 
 def _data(ledger: Ledger, model: Model) -> Data | None:

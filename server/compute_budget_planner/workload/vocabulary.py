@@ -221,7 +221,7 @@ def fact_spec(name: str) -> FactSpec:
 
 
 def parse_fact(name: str, raw: object, reference: Reference, where: str = "") -> FactValue:
-    """Return the canonical value of a raw one: `"8e9"`, `"8B"`, `"bfloat16"`, `True`, …
+    """Return the canonical value of a raw one, such as `"8B"`, `"bfloat16"` or `True`.
 
     Raises:
         FactError: the name is unknown or the value is not of its kind.

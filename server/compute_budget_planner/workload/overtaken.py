@@ -1,0 +1,68 @@
+"""Facts that say the same thing in other words: a stronger one puts the weaker aside.
+
+A length can be given as steps, tokens or epochs; a batch as any two of three numbers; a model as
+a name or as a shape. When a stronger place gives one of them, what weaker places say in other
+words no longer holds.
+"""
+
+from compute_budget_planner.guide.reference import Reference
+from compute_budget_planner.workload.facts import Basis, Fact, Layer
+from compute_budget_planner.workload.ledger import Ledger
+from compute_budget_planner.workload.merge import Conflict
+from compute_budget_planner.workload.model_shape import missing_shape
+from compute_budget_planner.workload.vocabulary import VOCABULARY
+
+_LENGTHS = ("max_steps", "train_tokens", "epochs")
+_SHAPE_GROUPS = ("model", "model detail")
+
+
+def drop_overtaken(ledger: Ledger, reference: Reference) -> None:
+    """Put aside the facts of a ledger that a stronger one has overtaken."""
+    _lengths(ledger)
+    _batch(ledger)
+    _shape(ledger, reference)
+
+
+def _lengths(ledger: Ledger) -> None:
+    given = [ledger.facts[name] for name in _LENGTHS if ledger.has(name)]
+    if not given:
+        return
+    strongest = min(given, key=lambda fact: fact.layer)
+    for fact in given:
+        if fact.layer > strongest.layer:
+            _put_aside(ledger, strongest, fact)
+
+
+def _batch(ledger: Ledger) -> None:
+    """Let a stronger batch number overrule the weaker accumulation, or else the weaker total."""
+    names = ("micro_batch_size", "grad_accum_steps", "global_batch_size")
+    if not all(ledger.has(name) for name in names):
+        return
+    micro, accum, total = (ledger.facts[name] for name in names)
+    strongest = min((micro, accum, total), key=lambda fact: fact.layer)
+    weakest = accum if accum.layer > strongest.layer else total
+    if weakest.layer > strongest.layer:
+        _put_aside(ledger, strongest, weakest)
+
+
+def _shape(ledger: Ledger, reference: Reference) -> None:
+    """Let a named model overrule the shape weaker places give, and a shape a derived count."""
+    named = ledger.facts.get("model")
+    if named is not None and reference.find_model(str(named.value)) is not None:
+        for name, spec in VOCABULARY.items():
+            fact = ledger.facts.get(name)
+            if spec.group not in _SHAPE_GROUPS or fact is None or fact is named:
+                continue
+            if fact.layer > named.layer:
+                del ledger.facts[name]
+    if not missing_shape(ledger.values):
+        for name in ("params_total", "params_active"):
+            fact = ledger.facts.get(name)
+            if fact is not None and fact.basis is Basis.DERIVED:
+                del ledger.facts[name]
+
+
+def _put_aside(ledger: Ledger, used: Fact, overruled: Fact) -> None:
+    del ledger.facts[overruled.name]
+    if overruled.layer < Layer.FRAMEWORK_DEFAULT:
+        ledger.conflicts.append(Conflict(used, overruled))
