@@ -105,8 +105,6 @@ class Reference:
         for accelerator in self.accelerators.values():
             for word in (accelerator.name, *accelerator.aliases):
                 index.setdefault(spelling(word), {})[accelerator.name] = accelerator
-        for name, accelerator in self.accelerators.items():
-            index[spelling(name)] = {name: accelerator}
         return {word: tuple(found.values()) for word, found in index.items()}
 
     def find_accelerators(self, text: str) -> tuple[Accelerator, ...]:
