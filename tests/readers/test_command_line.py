@@ -1,12 +1,11 @@
 import shlex
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
-
 from compute_budget_planner.guide.shipped import load_reference
 from compute_budget_planner.readers.command_line import read_command, script_options
 from compute_budget_planner.readers.contract import Command, Layer
+from hypothesis import given
+from hypothesis import strategies as st
 
 
 def reading(text):

@@ -1,10 +1,9 @@
-from hypothesis import given
-from hypothesis import strategies as st
-
 from compute_budget_planner.errors import FormatError
 from compute_budget_planner.guide.shipped import load_reference
 from compute_budget_planner.readers.contract import Environment, SourceFile
 from compute_budget_planner.readers.environments import READER
+from hypothesis import given
+from hypothesis import strategies as st
 
 TEXT = """\
 local:
@@ -67,8 +66,10 @@ def test_bad_limits_are_problems_with_their_line():
         ),
         (
             "environments.yaml:20",
-            "`max_walltime`: 'three days' is no Slurm time. Write MM, MM:SS, HH:MM:SS, D-HH, "
-            "D-HH:MM, D-HH:MM:SS or UNLIMITED.",
+            (
+                "`max_walltime`: 'three days' is no Slurm time. Write MM, MM:SS, HH:MM:SS, D-HH, "
+                "D-HH:MM, D-HH:MM:SS or UNLIMITED."
+            ),
         ),
     ]
 

@@ -1,10 +1,9 @@
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
-
 from compute_budget_planner.guide.shipped import load_reference
 from compute_budget_planner.readers.contract import FileReference, Layer, SourceFile
 from compute_budget_planner.readers.local_job import READER
+from hypothesis import given
+from hypothesis import strategies as st
 
 STANDARD = """\
 #!/usr/bin/env bash

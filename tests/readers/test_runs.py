@@ -10,6 +10,7 @@ from compute_budget_planner.readers.contract import (
 from compute_budget_planner.readers.runs import assemble_runs
 
 TRAIN = Command(("python", "train.py"), "python", "train.py", True, "j:1")
+GPUS = Fact("n_gpus", 4, Basis.CONFIGURED, "jobs/a.sh:2", Layer.CONFIG)
 EVAL = Command(("python", "eval.py"), "python", "eval.py", False, "j:1")
 
 
@@ -74,7 +75,7 @@ def test_missing_and_outside_files_stay_unresolved():
 
 def test_a_called_script_is_part_of_its_caller():
     found = runs(
-        job("jobs/a.sh", ("inner.sh", "script"), commands=()),
+        job("jobs/a.sh", ("inner.sh", "script"), commands=(), facts=(GPUS,)),
         job("jobs/inner.sh", ("c.yaml", "config")),
         config("jobs/c.yaml"),
     )
@@ -90,9 +91,14 @@ def test_circles_of_references_end():
     assert found[0].paths == ("a.sh", "a.yaml", "b.yaml")
 
 
-def test_jobs_that_only_evaluate_are_no_runs():
-    found = runs(job("jobs/eval.sh", commands=(EVAL,)), job("jobs/train.sh"))
-    assert [r.name for r in found] == ["train"]
+def test_jobs_that_only_evaluate_or_set_up_are_no_runs():
+    found = runs(
+        job("jobs/eval.sh", commands=(EVAL,), facts=(GPUS,)),
+        job("jobs/setup.sh", ("install.sh", "script"), commands=()),
+        job("jobs/hidden.sh", commands=(), facts=(GPUS,)),
+        job("jobs/train.sh"),
+    )
+    assert [r.name for r in found] == ["hidden", "train"]
 
 
 def test_without_jobs_every_config_with_a_size_is_a_run():

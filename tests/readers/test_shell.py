@@ -133,7 +133,8 @@ def test_growing_values_are_cut_off():
 _PIECES = st.lists(
     st.sampled_from(
         ["$(", "${A", ":-", "}", ")", '"', "'", "`", "\\", "\n", "A=(", "if [ ", " ]; then ", "$((",
-         "))", "fi", "for x in ", "; do ", "done", "<<E\n", "case ", "bash -c ", "eval ", "$@", "&&",
+         "))", "fi", "for x in ",
+         "; do ", "done", "<<E\n", "case ", "bash -c ", "eval ", "$@", "&&",
          "export ", "A+=", " ", "python t.py ", "--lr ", "1", "$A", "\0"]
     ),
     max_size=30,

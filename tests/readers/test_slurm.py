@@ -1,11 +1,10 @@
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
-
 from compute_budget_planner.errors import FormatError
 from compute_budget_planner.guide.shipped import load_reference
 from compute_budget_planner.readers.contract import FileReference, Layer, SourceFile
 from compute_budget_planner.readers.slurm import READER
+from hypothesis import given
+from hypothesis import strategies as st
 
 STANDARD = """\
 #!/bin/bash
@@ -131,8 +130,10 @@ def test_unfilled_placeholders_are_problems():
     assert found.job_name == ""
     assert texts(found) == [
         "jobs/a.sh:2: `--gres` is `gpu:{GPUS}`. It takes `gpu[:type][:count]`.",
-        "jobs/a.sh:3: `--time`: '{WALLTIME}' is no Slurm time. Write MM, MM:SS, HH:MM:SS, D-HH, "
-        "D-HH:MM, D-HH:MM:SS or UNLIMITED.",
+        (
+            "jobs/a.sh:3: `--time`: '{WALLTIME}' is no Slurm time. Write MM, MM:SS, HH:MM:SS, "
+            "D-HH, D-HH:MM, D-HH:MM:SS or UNLIMITED."
+        ),
         "jobs/a.sh: no option of this job asks for GPUs. Give `n_gpus`.",
     ]
 
@@ -148,8 +149,10 @@ def test_directives_behind_the_first_command_are_ignored_and_told():
 def test_contradicting_options_are_both_told():
     found = read(script("--gres=gpu:2", "--gpus-per-node=1", "-N 2", "-t 60"))
     assert texts(found) == [
-        "jobs/a.sh:2: these options contradict each other: `--gres=gpu:2` (line 2), "
-        "`--gpus-per-node=1` (line 3). Give `n_gpus`."
+        (
+            "jobs/a.sh:2: these options contradict each other: `--gres=gpu:2` (line 2), "
+            "`--gpus-per-node=1` (line 3). Give `n_gpus`."
+        )
     ]
 
 
@@ -171,8 +174,10 @@ def test_using_fewer_gpus_than_allocated_is_told():
     found = read(script("--gres=gpu:4", "-t 60", body="torchrun --nproc_per_node 2 train.py\n"))
     assert hardware(found)["n_gpus"] == 2
     assert texts(found) == [
-        "jobs/a.sh:4: the command uses 2 GPUs, 4 are allocated (jobs/a.sh:2): speed follows the "
-        "former, cost the latter."
+        (
+            "jobs/a.sh:4: the command uses 2 GPUs, 4 are allocated (jobs/a.sh:2): speed follows "
+            "the former, cost the latter."
+        )
     ]
 
 
@@ -206,8 +211,10 @@ def test_nodes_given_at_submission_stay_open():
     found = read(script("--gres=gpu:8", "-t 60", body=body))
     assert hardware(found) == {"gpus_per_node": 8, "time_limit_hours": 1.0}
     assert texts(found) == [
-        "jobs/a.sh: the script counts its nodes but asks for none: `sbatch --nodes=N`? "
-        "Give `n_nodes`."
+        (
+            "jobs/a.sh: the script counts its nodes but asks for none: `sbatch --nodes=N`? "
+            "Give `n_nodes`."
+        )
     ]
 
 
