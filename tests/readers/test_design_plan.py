@@ -50,10 +50,18 @@ def test_the_run_matrix_becomes_variants_with_their_seeds():
     reading = reading_of(READER, PATH, PLAN)
     assert reading.kind == "plan"
     assert reading.variants == (
-        Variant("R1", "none", 3, "baseline", f"{PATH}:24"),
-        Variant("R2", "no mixup", 5, "ablation", f"{PATH}:25"),
-        Variant("R3", "batch 128 | 256", 1, "sensitivity", f"{PATH}:27"),
-        Variant("R4", "lr 0.3", 3, "check", f"{PATH}:28"),
+        Variant("R1", "none", 3, "baseline", f"{PATH}:24", dataset="CIFAR-100", controls="all"),
+        Variant("R2", "no mixup", 5, "ablation", f"{PATH}:25", dataset="CIFAR-100", controls="all"),
+        Variant(
+            "R3",
+            "batch 128 | 256",
+            1,
+            "sensitivity",
+            f"{PATH}:27",
+            dataset="CIFAR-100",
+            controls="all",
+        ),
+        Variant("R4", "lr 0.3", 3, "check", f"{PATH}:28", dataset="CIFAR-100", controls="all"),
     )
     assert problem_texts(reading) == []
 
@@ -118,6 +126,63 @@ def test_a_factorial_plan_has_one_column_per_factor():
     )
 
 
+def test_a_row_names_its_claims_and_its_data():
+    text = PLAN.replace("| baseline | none |", "| tests CLM-002, CLM-ART-001 | none |").replace(
+        "| 42, 43, 44 | - |", "| 42, 43, 44 | CLM-002 holds, CLM-003 falls |"
+    )
+    first = reading_of(READER, PATH, text).variants[0]
+    assert first.claims == ("CLM-002", "CLM-ART-001", "CLM-003")
+    assert first.dataset == "CIFAR-100"
+
+
+@pytest.mark.parametrize(
+    "header",
+    [
+        "| Variant | Changed variable | Cost multiplier | Priority |",
+        "| 变体 | 变更变量 | 成本倍数 | 优先级 |",
+    ],
+)
+def test_the_short_form_has_multipliers_and_priorities_in_either_language(header: str):
+    text = f"""\
+## Ablations
+
+{header}
+| --- | --- | --- | --- |
+| baseline | none | 1× | Required |
+| deep | n_layers: 12 -> 24 | ~2x | Should have |
+| wide | width | TBD | 可选 |
+"""
+    reading = reading_of(READER, "ablations.md", text)
+    assert reading.variants == (
+        Variant("baseline", "none", 1, "", "ablations.md:5", priority="required", multiplier=1.0),
+        Variant(
+            "deep",
+            "n_layers: 12 -> 24",
+            1,
+            "",
+            "ablations.md:6",
+            priority="should-have",
+            multiplier=2.0,
+        ),
+        Variant("wide", "width", 1, "", "ablations.md:7", priority="optional"),
+    )
+    assert problem_texts(reading) == []
+
+
+def test_a_priority_or_multiplier_that_is_none_is_told():
+    text = """\
+| Variant | Changed variable | Cost multiplier | GPU-hours | Priority | Claim |
+|---|---|---|---|---|---|
+| a | x | 0 | 3 | high | CLM-001 |
+"""
+    reading = reading_of(READER, "a.md", text)
+    assert reading.variants == (Variant("a", "x", 1, "", "a.md:3", claims=("CLM-001",)),)
+    assert problem_texts(reading) == [
+        "a.md:3: `Priority` is 'high'; write required, should-have or optional",
+        "a.md:3: `Cost multiplier` is '0'; write a number above 0 such as 1.5×",
+    ]
+
+
 def test_seeds_that_cannot_be_read_are_told_and_the_required_number_holds():
     text = PLAN.replace("0-4", "several")
     reading = reading_of(READER, PATH, text)
@@ -145,6 +210,8 @@ PIECES = st.sampled_from(
         "# Experiment Design Plan\n",
         "## 6. Run Matrix\n",
         "| Run ID | Seeds |\n|---|---|\n",
+        "| 变体 | 变更变量 | 成本倍数 | 优先级 |\n|---|---|---|---|\n",
+        "| a | b | 99999999999 | ? |\n",
         "| a | 9-1 |\n",
         "- Compute: 9 x\n",
         "\n",

@@ -31,6 +31,8 @@ EXAMPLES = {
     ),
     "sft.yaml": ("per_device_train_batch_size: 8\nmax_steps: 5\n", "hf_args", "config"),
     "plan.md": ("# Experiment Design Plan\n", "design_plan", "plan"),
+    "audit.md": ("# Baseline Selection Audit: X\n", "baseline_audit", "plan"),
+    "memory/risk-board.md": ("# Risk Board\n", "memory_board", "board"),
     "data-pipeline-plan.md": ("## Split Protocol\n", "data_plan", "data"),
     "slurm-1.out": ("Job ID: 1\nStart: Mon Dec  1 10:00:00 UTC 2025\n", "log_text", "log"),
     "sacct.txt": ("JobID|State|Elapsed\n1|COMPLETED|01:00:00\n", "slurm_report", "log"),

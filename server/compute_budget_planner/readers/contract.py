@@ -65,12 +65,51 @@ class Command:
 
 @dataclass(frozen=True)
 class Variant:
-    """A row of a design plan's run matrix: name, change as text, seeds, place."""
+    """A row of a plan's run matrix: name, change as text, seeds, place.
+
+    `claims` are the claims the row names; `priority` is `required`, `should-have`, `optional` or
+    empty; `multiplier` is the cost the plan states, in runs of the baseline with one seed;
+    `controls` is what all runs of the matrix share, as the plan writes it.
+    """
 
     name: str
     change: str
     seeds: int
     purpose: str
+    source: str
+    claims: tuple[str, ...] = ()
+    priority: str = ""
+    multiplier: float | None = None
+    dataset: str = ""
+    controls: str = ""
+
+
+@dataclass(frozen=True)
+class Baseline:
+    """A method an audit compares with; a text the audit does not give is empty.
+
+    `requirement` is `must-have`, `should-have`, `optional`, `not-comparable` or `citation-only`;
+    `comparison` says where the numbers come from; `verdict` is that of the fairness ledger;
+    `trials` and `compute_budget` stand in the tuning ledger (None: not stated).
+    """
+
+    name: str
+    role: str
+    requirement: str
+    comparison: str
+    verdict: str
+    trials: int | None
+    compute_budget: str
+    source: str
+
+
+@dataclass(frozen=True)
+class BoardRow:
+    """An entry of a memory board: its id, the board (`risk`, ...), cells by lower-case column."""
+
+    id: str
+    board: str
+    cells: Mapping[str, str]
     source: str
 
 
@@ -91,7 +130,8 @@ class Environment:
 class Reading:
     """All that one file gives.
 
-    `kind` is `job`, `config`, `model_config`, `log`, `environments`, `plan` or `data`.
+    `kind` is `job`, `config`, `model_config`, `log`, `environments`, `plan`, `data` or
+    `board`.
     `measured` holds facts of an earlier run (speed, memory, duration and its own configuration);
     `finished` says whether that run ended by itself (None: the file cannot tell).
     """
@@ -106,6 +146,8 @@ class Reading:
     commands: tuple[Command, ...] = ()
     variants: tuple[Variant, ...] = ()
     environments: tuple[Environment, ...] = ()
+    baselines: tuple[Baseline, ...] = ()
+    board_rows: tuple[BoardRow, ...] = ()
     job_name: str = ""
     environment: str = ""
     output_dir: str = ""
@@ -131,7 +173,9 @@ class Reader(Protocol):
 
 
 __all__ = [
+    "Baseline",
     "Basis",
+    "BoardRow",
     "Command",
     "Environment",
     "Fact",

@@ -1,12 +1,13 @@
 """`experiment_plan_*.md`: the run matrix, the seeds asked for, data, model and compute.
 
-A plan has no priorities; they are assigned later from purposes, claims and required seeds.
+The planner's own form has no priorities; they are assigned later from purposes, claims and
+required seeds. A matrix written by hand may have them, with a cost multiplier beside.
 """
 
 import re
 from collections.abc import Iterator
 
-from compute_budget_planner.guide.reference import Reference
+from compute_budget_planner.guide.reference import Reference, spelling
 from compute_budget_planner.readers.compute_wishes import ceiling_values, compute_values
 from compute_budget_planner.readers.contract import (
     Basis,
@@ -28,9 +29,28 @@ from compute_budget_planner.workload.facts import FactValue
 
 _TITLE = re.compile(r"(?mi)^#\s+Experiment Design Plan\b")
 _MATRIX = re.compile(r"(?mi)^#+\s*(?:\d+\.\s*)?Run Matrix\s*$")
+_SHORT_FORM = re.compile(
+    r"(?mi)^[ ]{0,3}\|?[ *`]{0,9}(?:Variant|变体)[ *`]{0,99}"
+    r"\|[ *`]{0,9}(?:Changed variable|变更变量)[ *`]{0,99}\|"
+)
 _SWITCH = {"on": True, "off": False, "✓": True, "✗": False}
 _EMPTY = {"", "-", "—", "–", "n/a", "tbd", "none"}
 _MOST_VARIANTS = 500
+_ENGLISH = {
+    "变体": "variant",
+    "变更变量": "changed variable",
+    "成本倍数": "cost multiplier",
+    "优先级": "priority",
+    "种子": "seeds",
+}
+_PRIORITIES = {
+    **dict.fromkeys(("required", "must-have", "must-run", "必需", "必须", "必要"), "required"),
+    **dict.fromkeys(("should-have", "建议", "应有"), "should-have"),
+    **dict.fromkeys(("optional", "nice-to-have", "可选"), "optional"),
+}
+_MULTIPLIER = re.compile(r"[~≈×x]?\s*(\d{1,6}(?:\.\d{1,6})?)\s*[×x]?", re.I)
+_CLAIM = re.compile(r"\bCLM-(?:[A-Z]{1,8}-)?\d{1,6}\b")
+_CLAIM_COLUMNS = ("purpose", "expected result", "expected", "claim", "claims")
 
 
 class DesignPlanReader:
@@ -39,10 +59,11 @@ class DesignPlanReader:
     format = "design_plan"
 
     def matches(self, file: SourceFile) -> bool:
-        """Tell whether a Markdown file has the plan's title or a run matrix."""
+        """Tell whether a Markdown file has the plan's title, a run matrix or its short form."""
         if not file.name.lower().endswith(".md"):
             return False
-        return bool(_TITLE.search(file.text) or _MATRIX.search(file.text))
+        forms = (_TITLE, _MATRIX, _SHORT_FORM)
+        return any(form.search(file.text) for form in forms)
 
     def read(self, file: SourceFile, reference: Reference) -> Reading:
         """Return the variants, and the facts its bullets state.
@@ -124,16 +145,15 @@ def _variants(
 ) -> tuple[tuple[Variant, ...], tuple[Problem, ...]]:
     found: list[Variant] = []
     problems: list[Problem] = []
-    matrices = [section for section in sections if section.title == "run matrix"]
-    for table in (table for section in matrices for table in section.tables):
+    for table in _matrices(sections):
         for number, row in enumerate(table.rows, start=1):
             if all(cell.lower() in _EMPTY for cell in row.cells.values()):
                 continue
-            variant, problem = _variant(file, table, row, number, required_seeds)
+            variant, more = _variant(file, table, row, number, required_seeds)
             found.append(variant)
-            problems += [problem] if problem else []
+            problems += more
     if not found:
-        line = matrices[0].line if matrices else 1
+        line = next((s.line for s in sections if s.title == "run matrix"), 1)
         text = "the plan lists no runs; fill in the table under `Run Matrix`"
         problems.append(Problem(file.at(line), text))
     if len(found) > _MOST_VARIANTS:
@@ -142,27 +162,55 @@ def _variants(
     return tuple(found[:_MOST_VARIANTS]), tuple(problems)
 
 
+def _matrices(sections: list[Section]) -> Iterator[PlanTable]:
+    """Yield the tables under `Run Matrix`, and those of the short form wherever they stand."""
+    for section in sections:
+        for table in section.tables:
+            short = {_ENGLISH.get(column, column) for column in table.columns}
+            if section.title == "run matrix" or {"variant", "changed variable"} <= short:
+                yield table
+
+
 def _variant(
     file: SourceFile, table: PlanTable, row: PlanRow, number: int, required_seeds: int
-) -> tuple[Variant, Problem | None]:
+) -> tuple[Variant, list[Problem]]:
     where = file.at(row.line)
-    cells = row.cells
+    cells = {_ENGLISH.get(column, column): cell for column, cell in row.cells.items()}
+    stated = {name: "" if cell.lower() in _EMPTY else cell for name, cell in cells.items()}
     name = cells.get("run id", "") or cells.get("run", "") or cells.get("variant", "")
-    change = cells.get("change", "") or _factors(table, row)
-    written = cells.get("seeds", "")
-    seeds = seed_count(written)
-    problem = None
-    if written.lower() not in _EMPTY and seeds is None:
-        text = f"`Seeds` is {written[:40]!r}; write a count, a list or a range such as 0-4"
-        problem = Problem(where, text)
+    change = cells.get("change", "") or cells.get("changed variable", "") or _factors(table, row)
+    seeds = seed_count(stated.get("seeds", ""))
+    priority = _PRIORITIES.get(spelling(stated.get("priority", "")), "")
+    multiplier = _multiplier(stated.get("cost multiplier", ""))
+    problems = [
+        Problem(where, f"`{column.capitalize()}` is {cells[column][:40]!r}; {remedy}")
+        for column, missing, remedy in (
+            ("seeds", seeds is None, "write a count, a list or a range such as 0-4"),
+            ("priority", not priority, "write required, should-have or optional"),
+            ("cost multiplier", multiplier is None, "write a number above 0 such as 1.5×"),
+        )
+        if missing and stated.get(column)
+    ]
+    claims = (c for column in _CLAIM_COLUMNS for c in _CLAIM.findall(stated.get(column, "")))
     variant = Variant(
         name=(name or f"row-{number}")[:100],
         change=change[:300],
         seeds=seeds or required_seeds,
         purpose=cells.get("purpose", "")[:300],
         source=where,
+        claims=tuple(dict.fromkeys(claims)),
+        priority=priority,
+        multiplier=multiplier,
+        dataset=re.split(r"\s/\s", stated.get("dataset/split", ""))[0].strip()[:200],
+        controls=stated.get("fixed controls", "")[:300],
     )
-    return variant, problem
+    return variant, problems
+
+
+def _multiplier(text: str) -> float | None:
+    """Return a cost multiplier above 0: `1.5`, `1.5×`, `~2x`; None when it is none."""
+    match = _MULTIPLIER.fullmatch(text.strip())
+    return float(match[1]) or None if match else None
 
 
 def _factors(table: PlanTable, row: PlanRow) -> str:

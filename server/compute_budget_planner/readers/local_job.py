@@ -20,6 +20,7 @@ from compute_budget_planner.readers.job_commands import (
     read_job_commands,
     settled_value,
 )
+from compute_budget_planner.readers.job_needs import job_needs
 from compute_budget_planner.readers.shell import ShellScript, read_commands
 
 _SHEBANG = re.compile(r"#!.*\b(ba|z|da|k)?sh\b")
@@ -59,6 +60,7 @@ class LocalJobReader:
             environment=environment_of(file),
             output_dir=output_folder(script, commands),
             n_runs=commands.n_runs,
+            notes=job_needs(script, None, None),
         )
 
 

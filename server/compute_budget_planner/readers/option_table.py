@@ -55,6 +55,7 @@ ALIASES: dict[str, str] = _names(
     learning_rate: learning_rate lr base_lr peak_lr
     seeds: seeds n_seeds num_seeds
     tuning_trials: n_trials tuning_trials
+    eval_examples: max_eval_samples eval_samples val_samples n_eval_samples num_eval_samples
     eval_every_steps: eval_steps eval_interval eval_every eval_every_steps val_every
     checkpoint_every_steps: save_steps save_interval checkpointing_steps checkpoint_interval
     checkpoint_every_steps: ckpt_interval save_every save_every_n_steps checkpoint_every_steps

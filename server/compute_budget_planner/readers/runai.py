@@ -22,7 +22,9 @@ from compute_budget_planner.readers.job_commands import (
     log_folder,
     output_folder,
     read_job_commands,
+    settled_value,
 )
+from compute_budget_planner.readers.job_needs import job_needs
 from compute_budget_planner.readers.shell import ShellCommand, read_commands
 from compute_budget_planner.readers.slurm_allocation import accelerator_words
 
@@ -108,6 +110,9 @@ class RunaiReader:
             environment=environment_of(file),
             output_dir=output_folder(script, commands),
             n_runs=(runs or 1) * commands.n_runs,
+            notes=job_needs(
+                script, settled_value(script, "CPU"), settled_value(script, "MEMORY")
+            ),
         )
 
 

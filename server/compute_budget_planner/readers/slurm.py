@@ -20,6 +20,7 @@ from compute_budget_planner.readers.job_commands import (
     output_folder,
     read_job_commands,
 )
+from compute_budget_planner.readers.job_needs import job_needs
 from compute_budget_planner.readers.shell import ShellScript, read_commands
 from compute_budget_planner.readers.slurm_allocation import Allocation, read_allocation
 from compute_budget_planner.readers.slurm_directives import (
@@ -82,6 +83,11 @@ class SlurmReader:
             environment=environment_of(file),
             output_dir=output_folder(script, commands),
             n_runs=min(n_runs * commands.n_runs, 10**6),
+            notes=job_needs(
+                script,
+                last["cpus-per-task"].value if "cpus-per-task" in last else None,
+                last["mem"].value if "mem" in last else None,
+            ),
         )
 
 
