@@ -317,7 +317,16 @@ def test_d11_fewer_steps_need_their_schedule_stretched() -> None:
     rows = [line for line in section("Cheaper alternatives").splitlines() if line.startswith("| ")]
     (fewer,) = [row for row in rows if row.startswith("| fewer steps")]
     assert "re-stretch warm-up and decay" in fewer.split("|")[4]
-    assert len(rows) == 1 + 6
+    six = {
+        "smaller model",
+        "shorter sequence",
+        "smaller image",
+        "fewer steps",
+        "less data",
+        "adapters instead of full training",
+        "faster hardware",
+    }
+    assert six <= {row.split("|")[1].strip() for row in rows}
     assert "Fewer steps need the learning-rate schedule stretched anew." in joined(SKILL)
 
 

@@ -87,3 +87,72 @@ class WriteBudgetRequest(_Closed):
     expected_sha256: str | None = Field(
         default=None, description="Write only if the budget on disk still has this hash."
     )
+
+
+class VariantInput(_Closed):
+    """A variant of the ablation matrix as the caller gives it."""
+
+    name: str
+    changes: dict[str, FactInput] = Field(
+        default_factory=dict, description="Facts this variant changes, such as {'n_layers': 6}."
+    )
+    multiplier: Annotated[FiniteFloat, Field(gt=0)] | None = Field(
+        default=None,
+        description="Cost of one seed over one seed of the baseline, where no facts say it.",
+    )
+    seeds: Annotated[StrictInt, Field(ge=1, le=1000)] | None = Field(
+        default=None, description="All seeds; the plan's required number when left out."
+    )
+    tuning_trials: Annotated[StrictInt, Field(ge=0, le=100_000)] | None = Field(
+        default=None, description="Trial runs before the real one."
+    )
+    priority: Literal["required", "should-have", "optional"] | None = None
+    claims: list[str] = Field(default_factory=list, description="Claims that depend on it.")
+
+
+class AblationsRequest(_Closed):
+    """Arguments of `cost_ablations`."""
+
+    files: list[str] = Field(
+        default_factory=list,
+        description="As for estimate_run; design plans and baseline audits give the matrix.",
+    )
+    facts: dict[str, FactInput] = Field(
+        default_factory=dict,
+        description="Facts of the baseline, and available_gpu_hours and max_gpus.",
+    )
+    run: str | None = Field(default=None, description="The run the baseline is made from.")
+    runs: list[str] | None = Field(
+        default=None,
+        description="Main runs counted as required; all unfinished ones when left out.",
+    )
+    measured_runs: list[MeasuredRun] = Field(
+        default_factory=list, description="As for estimate_run."
+    )
+    from_budget: bool = Field(default=False, description="Start from the written budget's inputs.")
+    variants: list[VariantInput] = Field(
+        default_factory=list,
+        description="Variants beside those of the plan; one of the same name replaces the plan's.",
+    )
+    required_seeds: Annotated[StrictInt, Field(ge=1, le=1000)] | None = Field(
+        default=None, description="Seeds the claims need; the plan's number when left out."
+    )
+
+
+BoardName = Literal["risk", "decision", "evidence", "action", "handoff", "convention"]
+
+
+class MemoryRequest(_Closed):
+    """Arguments of `update_memory`. It works from the written budget."""
+
+    claims: list[str] = Field(
+        default_factory=list, description="Claims that depend on the compute, such as CLM-001."
+    )
+    boards: list[BoardName] = Field(
+        default=["risk", "decision", "evidence"],
+        description="Which boards to keep; risk, decision and evidence when left out.",
+    )
+    create_boards: bool = Field(
+        default=False, description="Make a missing board from the template; default false."
+    )
+    dry_run: bool = Field(default=False, description="Show the diffs and write nothing.")

@@ -51,10 +51,14 @@ def submission_order(jobs: Sequence[JobBlock]) -> Section:
 
 
 def _job(position: int, job: JobBlock) -> list[str]:
-    margin = number(job.walltime_margin_percent, "%")
+    margin = (
+        "The time limit is the walltime of each job of the chain."
+        if job.walltime_margin_percent is None
+        else f"Walltime {number(job.walltime_margin_percent, '%')} above the expected time."
+    )
     return joined(
         [f"### {shown(position)}. {code(job.job_name)}"],
-        [f"Walltime with a margin of {margin}. What `run-experiment` asks for:"],
+        [f"{margin} What `run-experiment` asks for:"],
         fenced("yaml", "\n".join(_fields(job))),
         fenced("text", _line(job.invocation)),
     )

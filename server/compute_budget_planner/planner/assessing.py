@@ -1,9 +1,9 @@
 """One run of a request, assessed: its facts, its history, its numbers."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
-from compute_budget_planner.errors import RequestError
+from compute_budget_planner.errors import FactError, RequestError
 from compute_budget_planner.estimation.assess import Assessment, assess
 from compute_budget_planner.estimation.calibration import Measured
 from compute_budget_planner.planner.gather import (
@@ -13,13 +13,23 @@ from compute_budget_planner.planner.gather import (
     loose_facts,
     run_facts,
 )
-from compute_budget_planner.planner.history import project_history, stated_facts, stated_history
+from compute_budget_planner.planner.history import (
+    MEASUREMENTS,
+    SPEEDS,
+    project_history,
+    stated_facts,
+    stated_history,
+)
 from compute_budget_planner.planner.stored import stored_request
 from compute_budget_planner.planner.workspace import Workspace
+from compute_budget_planner.project import private_paths
 from compute_budget_planner.readers.contract import Environment, Problem, Reading
 from compute_budget_planner.readers.runs import RunFiles
 from compute_budget_planner.requests import FactInput, MeasuredRun, RunRequest
-from compute_budget_planner.workload.facts import Fact
+from compute_budget_planner.workload.facts import Fact, Layer
+from compute_budget_planner.workload.vocabulary import VOCABULARY
+
+_SHAPE_GROUPS = ("model", "model detail")
 
 AD_HOC = "run"
 """Name of a run that is described by facts alone."""
@@ -34,8 +44,11 @@ class Assessed:
     readings: tuple[Reading, ...]
     environment: Environment | None
     facts: tuple[Fact, ...]
+    withdrawn: tuple[str, ...]
+    measured: tuple[Measured, ...]
     seeds: int
     assessment: Assessment
+    arguments: dict[str, object]
 
     @property
     def problems(self) -> list[Problem]:
@@ -49,7 +62,9 @@ class RunInputs:
 
     gathered: Gathered
     facts: dict[str, FactInput]
-    measured: tuple[Measured, ...]
+    history: tuple[Measured, ...]
+    measured_runs: tuple[MeasuredRun, ...]
+    arguments: dict[str, object]
 
 
 def run_inputs(
@@ -71,9 +86,19 @@ def run_inputs(
         facts = {**stored.facts, **facts}
         measured_runs = [*stored.measured_runs, *measured_runs]
     stated_facts(facts, workspace)
-    gathered = gather(workspace, files)
-    measured = (*project_history(workspace, gathered), *stated_history(workspace, measured_runs))
-    return RunInputs(gathered, facts, measured)
+    gathered = gather(workspace, files, _shape_path(facts))
+    given = {
+        "files": list(files),
+        "facts": dict(facts),
+        "measured_runs": [m.model_dump(mode="json") for m in measured_runs],
+    }
+    return RunInputs(
+        gathered,
+        facts,
+        tuple(project_history(workspace, gathered)),
+        tuple(measured_runs),
+        {name: value for name, value in given.items() if value},
+    )
 
 
 def assess_request(workspace: Workspace, request: RunRequest) -> Assessed:
@@ -112,10 +137,17 @@ def assess_run(workspace: Workspace, inputs: RunInputs, run: RunFiles | None) ->
     gathered = inputs.gathered
     name = run.name if run is not None else AD_HOC
     from_files = run_facts(gathered, run) if run is not None else loose_facts(gathered)
-    facts = [*stated_facts(inputs.facts, workspace), *from_files]
+    shape = _stated_shape(workspace, inputs)
+    if shape:
+        # Two shapes must not mix: what one leaves out is not what the other says.
+        from_files = [f for f in from_files if VOCABULARY[f.name].group not in _SHAPE_GROUPS]
+    facts = [*stated_facts(inputs.facts, workspace), *shape, *from_files]
     withdrawn = [n for n, value in inputs.facts.items() if value is None]
+    facts = [_private(workspace, fact) for fact in facts]
+    runs = [*inputs.measured_runs, *_own_speed(inputs.facts)]
+    measured = (*inputs.history, *stated_history(workspace, runs, facts))
     assessment = assess(
-        facts, workspace.reference, name=name, withdrawn=withdrawn, measured=inputs.measured
+        facts, workspace.reference, name=name, withdrawn=withdrawn, measured=measured
     )
     seeds = assessment.resolution.facts.get("seeds")
     return Assessed(
@@ -124,6 +156,51 @@ def assess_run(workspace: Workspace, inputs: RunInputs, run: RunFiles | None) ->
         readings=run.readings if run is not None else tuple(gathered.readings.values()),
         environment=environment_of(gathered, run) if run is not None else None,
         facts=tuple(facts),
+        withdrawn=tuple(withdrawn),
+        measured=measured,
         seeds=int(seeds.value) if seeds is not None else 1,
         assessment=assessment,
+        arguments={**inputs.arguments, **({"run": name} if run is not None else {})},
     )
+
+
+def _shape_path(facts: dict[str, FactInput]) -> str:
+    """Return the path of the config.json a stated `model` names, or nothing."""
+    model = facts.get("model")
+    return model if isinstance(model, str) and model.endswith(".json") else ""
+
+
+def _stated_shape(workspace: Workspace, inputs: RunInputs) -> list[Fact]:
+    """Return the shape in the config.json that is stated as the model; it wins over the files."""
+    path = _shape_path(inputs.facts)
+    if not path:
+        return []
+    reading = inputs.gathered.readings[workspace.project.read(path).path]
+    if reading.kind != "model_config":
+        raise FactError(
+            f"`model` is the path `{path}`, which is no model's config.json",
+            where="facts.model",
+            remedy="Name the config.json beside the weights, or a known model.",
+        )
+    return [replace(fact, layer=Layer.ARGUMENT) for fact in reading.facts]
+
+
+def _private(workspace: Workspace, fact: Fact) -> Fact:
+    """Return a fact whose text holds no absolute path, user, host or secret."""
+    if not isinstance(fact.value, str):
+        return fact
+    return replace(fact, value=private_paths(fact.value, workspace.project.root))
+
+
+def _own_speed(facts: dict[str, FactInput]) -> list[MeasuredRun]:
+    """Return a speed stated for the planned run as a measured run of its configuration."""
+    given = {name: value for name, value in facts.items() if name in MEASUREMENTS}
+    return [MeasuredRun(facts=given)] if any(given.get(name) for name in SPEEDS) else []
+
+
+def budget_arguments(assessed: Assessed) -> dict[str, object]:
+    """Return the arguments with which `write_budget` plans this run."""
+    arguments = {k: v for k, v in assessed.arguments.items() if k != "run"}
+    if "run" in assessed.arguments:
+        arguments["runs"] = [assessed.name]
+    return arguments

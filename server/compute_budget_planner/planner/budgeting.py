@@ -22,6 +22,7 @@ from compute_budget_planner.planner.stored import (
 from compute_budget_planner.planner.workspace import Workspace
 from compute_budget_planner.planning.checks import CheckInputs, final_checks
 from compute_budget_planner.planning.limits import walltime_hours
+from compute_budget_planner.project import private_paths
 from compute_budget_planner.requests import Decision, WriteBudgetRequest
 from compute_budget_planner.results import (
     BudgetResult,
@@ -59,14 +60,18 @@ def _write(workspace: Workspace, request: WriteBudgetRequest, path: str) -> Budg
     totals = _totals(estimates, smokes)
     existing = project.read(path).text if (project.root / path).is_file() else ""
     previous = budget_block(workspace)
-    decisions = _decisions(previous.decisions if previous is not None else [], request.decisions)
+    new = [
+        Decision.model_validate(_private(workspace, decision.model_dump()))
+        for decision in request.decisions
+    ]
+    decisions = _decisions(previous.decisions if previous is not None else [], new)
     plan = BudgetPlan(
         project=project.name,
         generated=workspace.today.isoformat(),
         tool_version=__version__,
         status=request.status,
-        plan_sources=tuple(inputs.gathered.readings),
-        claims=tuple(request.claims),
+        plan_sources=tuple(_sources(inputs, runs)),
+        claims=tuple(private_paths(c, project.root) for c in request.claims),
         estimates=tuple(estimates),
         smokes=tuple(smokes),
         jobs=tuple(jobs),
@@ -76,7 +81,7 @@ def _write(workspace: Workspace, request: WriteBudgetRequest, path: str) -> Budg
         disclosure=disclosure(estimates, totals.main_all_seeds),
         checks=tuple(_checks(workspace, runs, estimates, smokes, totals, decisions)),
         open_points=tuple(open_points(estimates, smokes)),
-        inputs=_inputs(request),
+        inputs=_inputs(workspace, request),
         input_sha256=_hashes(workspace, inputs),
     )
     text = budget_text(plan, existing, path)
@@ -105,6 +110,22 @@ def _write(workspace: Workspace, request: WriteBudgetRequest, path: str) -> Budg
         next=_next(estimates, request),
     )
     return result.model_copy(update={"summary": _summary(result)})
+
+
+def _sources(inputs: RunInputs, runs: Sequence[Assessed]) -> list[str]:
+    """Return the files the plan rests on: those of its runs, plans, data and earlier logs."""
+    used = {reading.path for run in runs for reading in run.readings}
+    calibrated = {
+        label
+        for run in runs
+        if run.assessment.calibration is not None
+        for label in run.assessment.calibration.labels
+    }
+    return [
+        path
+        for path, reading in inputs.gathered.readings.items()
+        if path in used | calibrated or reading.kind in ("plan", "data")
+    ]
 
 
 def _merged(request: WriteBudgetRequest, stored: StoredInputs | None) -> WriteBudgetRequest:
@@ -157,6 +178,7 @@ def _jobs(
                 job_name=assessed.name,
                 extra_options="",
                 walltime=hours,
+                expected_hours=estimate.wall_clock_hours.expected,
                 gpu_hours=estimate.gpu_hours.expected,
                 segments=limit_of(workspace, run, estimate.wall_clock_hours).segments or 1,
             )
@@ -217,6 +239,7 @@ def _checks(
         ],
         smoke_gpus=[s.n_gpus for s in smokes],
         limit_fits=[e.limit.fits if e.limit is not None else "unknown" for e in estimates],
+        segments=[e.limit.segments if e.limit is not None else None for e in estimates],
         variants=0,
         variants_without_priority=0,
         alternatives_considered=len(decisions),
@@ -238,10 +261,23 @@ def _decisions(kept: Sequence[Decision], new: Sequence[Decision]) -> list[Decisi
     return list(merged.values())
 
 
-def _inputs(request: WriteBudgetRequest) -> dict[str, object]:
-    return request.model_dump(
-        mode="json", include={"files", "facts", "runs", "measured_runs", "claims"}
-    )
+def _inputs(workspace: Workspace, request: WriteBudgetRequest) -> dict[str, object]:
+    """Return what a refresh starts from, without absolute paths, users, hosts and secrets."""
+    names = {"files", "facts", "runs", "measured_runs", "claims"}
+    given = request.model_dump(mode="json", include=names)
+    return {name: _private(workspace, value) for name, value in given.items()}
+
+
+def _private(workspace: Workspace, value: object) -> object:
+    match value:
+        case str():
+            return private_paths(value, workspace.project.root)
+        case list():
+            return [_private(workspace, item) for item in value]
+        case dict():
+            return {name: _private(workspace, item) for name, item in value.items()}
+        case _:
+            return value
 
 
 def _hashes(workspace: Workspace, inputs: RunInputs) -> dict[str, str]:
@@ -253,7 +289,10 @@ def _next(estimates: Sequence[EstimateResult], request: WriteBudgetRequest) -> l
     if request.dry_run:
         arguments = request.model_dump(mode="json", exclude_defaults=True, exclude={"dry_run"})
         return [NextStep(tool="write_budget", arguments=arguments, question=question)]
-    return [NextStep(tool="estimate_run", arguments={"from_budget": True}, question=question)]
+    stored: dict[str, object] = {"from_budget": True}
+    if len(estimates) > 1:
+        stored["run"] = estimates[0].run
+    return [NextStep(tool="estimate_run", arguments=stored, question=question)]
 
 
 def _summary(result: BudgetResult) -> str:

@@ -2,7 +2,7 @@
 
 import posixpath
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from compute_budget_planner.errors import FormatError, ProjectError, RequestError, nearest
 from compute_budget_planner.planner.workspace import Workspace
@@ -46,9 +46,10 @@ class Gathered:
         raise RequestError(f"there is no run `{name}`", where="run", remedy=remedy)
 
 
-def gather(workspace: Workspace, files: Sequence[str]) -> Gathered:
+def gather(workspace: Workspace, files: Sequence[str], shape: str = "") -> Gathered:
     """Read the named files and what they refer to, or the known places when none is named.
 
+    `shape` is the path of a config.json a caller gives as the `model`, read beside them.
     A broken file that was named is an error; one that was found is a problem of its reading.
 
     Raises:
@@ -67,15 +68,39 @@ def gather(workspace: Workspace, files: Sequence[str]) -> Gathered:
         cut = discovered.cut
         for path in discovered.files:
             readings[path] = _read_leniently(workspace, path)
+    if shape:
+        reading = _read(workspace, shape)
+        readings.setdefault(reading.path, reading)
     _follow(workspace, readings)
     _add_environments(workspace, readings)
     environments = tuple(e for r in readings.values() for e in r.environments)
-    return Gathered(readings, assemble_runs(readings, project.code_dir), environments, cut)
+    runs = assemble_runs(readings, project.code_dir)
+    if files and len(runs) == 1:
+        runs = (_with_named(runs[0], readings),)
+    return Gathered(readings, runs, environments, cut)
+
+
+def _with_named(run: RunFiles, readings: Mapping[str, Reading]) -> RunFiles:
+    """Return the only run of the named files with those that nothing else connects to it."""
+    loose = [r for r in readings.values() if r.path not in (*run.paths, *run.prior_logs)]
+    configs = [r for r in loose if r.kind in ("config", "model_config")]
+    return replace(
+        run,
+        paths=(*run.paths, *(r.path for r in configs)),
+        readings=(*run.readings, *configs),
+        prior_logs=(*run.prior_logs, *(r.path for r in loose if r.kind == "log")),
+    )
 
 
 def _read(workspace: Workspace, path: str) -> Reading:
     found = workspace.project.read(path)
-    return read_file(SourceFile(found.path, found.text), workspace.reference)
+    reading = read_file(SourceFile(found.path, found.text), workspace.reference)
+    shapes = [
+        FileReference(str(fact.value), "model_config", fact.source)
+        for fact in reading.facts
+        if fact.name == "model" and str(fact.value).endswith(".json")
+    ]
+    return replace(reading, references=(*reading.references, *shapes))
 
 
 def _read_leniently(workspace: Workspace, path: str) -> Reading:
@@ -150,19 +175,31 @@ def run_facts(gathered: Gathered, run: RunFiles) -> list[Fact]:
     ]
     environment = environment_of(gathered, run)
     known = {fact.name for fact in facts}
-    if environment is not None and "time_limit_hours" not in known:
-        limit = environment.max_time_limit_hours or environment.time_limit_hours
-        if limit is not None:
-            facts.append(
-                Fact(
-                    "time_limit_hours",
-                    limit,
-                    Basis.CONFIGURED,
-                    environment.source,
-                    Layer.CONFIG,
-                )
-            )
+    tasks = run.readings[0].n_runs if run.readings else 1
+    if tasks > 1 and "seeds" not in known:
+        source = f"{run.readings[0].path}: runs of the job"
+        facts.append(Fact("seeds", tasks, Basis.DERIVED, source, Layer.FRAMEWORK_DEFAULT))
+    if environment is not None:
+        facts += _policy_limit(environment, facts)
     return facts
+
+
+def _policy_limit(environment: Environment, facts: Sequence[Fact]) -> list[Fact]:
+    """Return the environment's time limit where it holds: the smaller of limits does.
+
+    A job that asks for more than the longest job allowed would be refused at submission.
+    """
+    asked = [float(fact.value) for fact in facts if fact.name == "time_limit_hours"]
+    longest = environment.max_time_limit_hours
+    if asked:
+        limit = longest if longest is not None and longest < min(asked) else None
+    else:
+        limit = longest or environment.time_limit_hours
+    if limit is None:
+        return []
+    # Above the job's own option, whose value it overrules.
+    layer = Layer.COMMAND_LINE if asked else Layer.CONFIG
+    return [Fact("time_limit_hours", limit, Basis.CONFIGURED, environment.source, layer)]
 
 
 def environment_of(gathered: Gathered, run: RunFiles) -> Environment | None:

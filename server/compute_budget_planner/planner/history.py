@@ -21,7 +21,15 @@ SPEEDS = (
 )
 
 
+MEASUREMENTS = frozenset((*SPEEDS, "peak_memory_gib", "steps_done", "wall_clock_hours"))
+"""What only an earlier run can tell."""
+
 _SAME_SPEED = 0.01
+_TOGETHER = (
+    {"max_steps", "train_tokens", "epochs", "steps_done"},
+    {"n_gpus", "n_nodes", "gpus_per_node"},
+)
+"""Facts that say one thing in several words: given one, none of the others is inherited."""
 
 
 def stated_facts(facts: dict[str, FactInput], workspace: Workspace) -> list[Fact]:
@@ -63,32 +71,49 @@ def _same_run(one: Measured, other: Measured) -> bool:
     return abs(one.step_seconds - other.step_seconds) <= _SAME_SPEED * other.step_seconds
 
 
-def stated_history(workspace: Workspace, runs: Sequence[MeasuredRun]) -> list[Measured]:
+def stated_history(
+    workspace: Workspace, runs: Sequence[MeasuredRun], plan: Sequence[Fact]
+) -> list[Measured]:
     """Return the measured runs given as arguments.
 
+    What a measured run does not say of its configuration is taken from the planned run.
+
     Raises:
-        RequestError: a measured run has no speed, or its configuration is incomplete.
+        RequestError: no seconds per step follow from a measured run.
         FactError: a fact is unknown, ill-formed or contradicts another.
     """
     found = []
     for index, item in enumerate(runs):
         where = f"measured_runs[{index}]"
         facts = stated_facts(item.facts, workspace)
-        logs: list[Reading] = []
         if item.files:
             gathered = gather(workspace, item.files)
             logs = [r for r in gathered.readings.values() if r.measured]
             facts += [fact for log in logs for fact in _of_log(log)]
             facts += loose_facts(gathered)
         label = item.files[0] if item.files else where
-        measured = _measured(workspace, label, facts, None)
-        if measured is None:
+        known = {fact.name for fact in facts}
+        if not known & {*SPEEDS, "wall_clock_hours"}:
             raise RequestError(
                 "no seconds per step follow from this measured run",
                 where=where,
                 remedy="Give one of "
                 + ", ".join(f"`{name}`" for name in SPEEDS)
-                + ", or `wall_clock_hours` and `steps_done`, and the run's own configuration.",
+                + ", or `wall_clock_hours` and `steps_done`.",
+            )
+        settled = known.union(MEASUREMENTS, *(group for group in _TOGETHER if known & group))
+        inherited = [fact for fact in plan if fact.name not in settled]
+        measured = _measured(workspace, label, [*facts, *inherited], None)
+        if measured is None:
+            lacking = resolve(
+                _with_length([*facts, *inherited]), workspace.reference, name=label
+            ).missing
+            raise RequestError(
+                "the measured run's configuration is incomplete: "
+                + (", ".join(f"`{name}`" for name in lacking) or "`steps_done`")
+                + " missing",
+                where=where,
+                remedy="Give it in the `facts` of the measured run.",
             )
         found.append(measured)
     return found
@@ -118,10 +143,12 @@ def _measured(
     if seconds is None:
         return None
     peak = resolution.facts.get("peak_memory_gib")
+    overall = duration_over_steps(resolution)
     return Measured(
         label,
         resolution.run,
         seconds,
+        whole_run=overall is not None and abs(seconds - overall) <= _SAME_SPEED * overall,
         finished=log is not None and log.finished is True,
         peak_memory_gib=None if peak is None else float(peak.value),
     )
@@ -161,7 +188,13 @@ def step_seconds(resolution: Resolution, finished: bool | None) -> float | None:
             return batch * run.data.seq_len / rate
         if (rate := value("tokens_per_second_per_gpu")) is not None:
             return batch * run.data.seq_len / (rate * run.hardware.n_gpus)
-    hours, steps = value("wall_clock_hours"), value("steps_done")
-    if hours is not None and steps and finished is not False:
-        return hours * 3600 / steps
-    return None
+    return duration_over_steps(resolution) if finished is not False else None
+
+
+def duration_over_steps(resolution: Resolution) -> float | None:
+    """Return a run's measured duration over its optimizer steps, in seconds."""
+    hours = resolution.facts.get("wall_clock_hours")
+    steps = resolution.facts.get("steps_done")
+    if hours is None or steps is None:
+        return None
+    return float(hours.value) * 3600 / float(steps.value)

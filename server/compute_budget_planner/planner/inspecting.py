@@ -30,7 +30,9 @@ def inspect_project(workspace: Workspace, request: InspectRequest) -> InspectRes
     """
     gathered = gather(workspace, request.files)
     readings = [r for r in gathered.readings.values() if request.files or _says_something(r)]
-    inputs = RunInputs(gathered, {}, tuple(project_history(workspace, gathered)))
+    arguments: dict[str, object] = {"files": request.files} if request.files else {}
+    history = tuple(project_history(workspace, gathered))
+    inputs = RunInputs(gathered, {}, history, (), arguments)
     runs = [_run(workspace, inputs, run) for run in gathered.runs]
     gaps = [f"{run.name}: {gap}" for run in runs for gap in run.gaps]
     gaps += [f"`{folder}` holds more files than are listed" for folder in gathered.cut]
@@ -44,7 +46,7 @@ def inspect_project(workspace: Workspace, request: InspectRequest) -> InspectRes
         boards=workspace.project.memory_boards(),
         envelope=envelope(gathered),
         gaps=gaps,
-        next=_next(runs),
+        next=_next(runs, arguments),
     )
     return result.model_copy(update={"summary": inspect_summary(result)})
 
@@ -102,11 +104,11 @@ def envelope(gathered: Gathered) -> list[EnvironmentOut]:
     ]
 
 
-def _next(runs: list[RunOut]) -> list[NextStep]:
+def _next(runs: list[RunOut], arguments: dict[str, object]) -> list[NextStep]:
     return [
         NextStep(
             tool="estimate_run",
-            arguments={"files": run.files, "run": run.name},
+            arguments={**arguments, "run": run.name},
             question=run.gaps[0] if run.gaps else "",
         )
         for run in runs[:5]

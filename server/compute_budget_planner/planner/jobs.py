@@ -1,26 +1,23 @@
 """The job blocks of a budget: what `run-experiment` asks for, per job."""
 
-import shlex
-from collections.abc import Sequence
+from pathlib import Path
 
 from compute_budget_planner.numbers import rounded
 from compute_budget_planner.planner.assessing import Assessed
+from compute_budget_planner.planner.job_command import (
+    first_task,
+    on_hardware,
+    run_folder,
+    shell_line,
+    training_words,
+    writing_to,
+)
 from compute_budget_planner.planner.workspace import Workspace
 from compute_budget_planner.planning.limits import clock
 from compute_budget_planner.project import private_paths
 from compute_budget_planner.readers.contract import Reading
 from compute_budget_planner.results import JobBlock
 from compute_budget_planner.workload.run import TrainingRun
-
-_DEVICE_OPTIONS = {
-    "--nproc_per_node",
-    "--nproc-per-node",
-    "--num_processes",
-    "--num-processes",
-    "--num_gpus",
-    "--devices",
-    "--trainer.devices",
-}
 
 OPEN = "to be named"
 """Stands where the project does not say what `run-experiment` will ask."""
@@ -35,6 +32,7 @@ def job_block(
     job_name: str,
     extra_options: str,
     walltime: float,
+    expected_hours: float,
     gpu_hours: float,
     segments: int = 1,
 ) -> JobBlock:
@@ -43,14 +41,22 @@ def job_block(
     `segments` jobs in a row, each resuming from the last, make up the run.
     """
     job = _job(assessed)
-    script = job.path if job is not None else OPEN
     environment = _environment(assessed)
     n_gpus = run.hardware.n_gpus
-    words = _resized(_training_words(job), n_gpus, assessed.name, job_name)
-    command = private_paths(shlex.join(words), workspace.project.root) if words else ""
+    smoke = task_class == "smoke"
+    folder = f"outputs/{job_name}" if smoke else _own_folder(workspace, job, job_name)
+    seeds = 1 if smoke else assessed.seeds
+    command, notes = _command(workspace, assessed, run, folder if smoke else None)
+    if command and smoke and not extra_options:
+        notes.append("no option known here shortens this command: stop it after the smoke's steps")
+    if seeds > 1:
+        notes.append(_per_seed(command))
+    if segments > 1:
+        notes.append(
+            f"chain of {segments} jobs: submit each with --dependency=afterany on the one before "
+            "and resume from the last checkpoint"
+        )
     command = " ".join(part for part in (command, extra_options) if part)
-    margin = workspace.reference.value("walltime_margin_percent")
-    seeds = assessed.seeds if task_class == "formal" else 1
     return JobBlock(
         environment=environment,
         command=command or OPEN,
@@ -58,32 +64,70 @@ def job_block(
         gpus=n_gpus,
         gpu_type=run.hardware.accelerator.name,
         walltime=clock(walltime),
-        walltime_margin_percent=margin,
+        walltime_margin_percent=_margin_percent(walltime, expected_hours, segments),
         cpus_per_task=_whole(job, "cpus_per_task"),
-        mem=_text(job, "mem"),
-        conda_env=_text(job, "conda_env"),
-        output_dir=f"outputs/{job_name}/",
+        mem=_text(job, "mem", workspace.project.root),
+        conda_env=_text(job, "conda_env", workspace.project.root),
+        output_dir=f"{folder}/",
         array=f"0-{seeds - 1}%{seeds}" if seeds > 1 else None,
-        special=_special(seeds, segments),
+        special="; ".join(notes),
         task_class=task_class,
         workload_shape=_shape(n_gpus, seeds),
         expected_gpu_hours=rounded(gpu_hours) * seeds,
         exp_id=None,
-        invocation=(
-            f"/run-experiment --env {environment} --script {script} --name {job_name} "
-            f"--gpus {n_gpus}"
-        ),
+        invocation=_invocation(environment, job, job_name, n_gpus),
     )
 
 
-def _special(seeds: int, segments: int) -> str:
-    notes = ["one array task per seed"] if seeds > 1 else []
-    if segments > 1:
-        notes.append(
-            f"chain of {segments} jobs: submit each with --dependency=afterany on the one before "
-            "and resume from the last checkpoint"
-        )
-    return "; ".join(notes)
+def _command(
+    workspace: Workspace, assessed: Assessed, run: TrainingRun, smoke_folder: str | None
+) -> tuple[str, list[str]]:
+    """Return the training command on the run's devices, and what it leaves to a person.
+
+    A smoke test's command must never write into the run's own outputs.
+    """
+    job = _job(assessed)
+    words = training_words(job)
+    if not words or job is None:
+        return "", []
+    planned = assessed.assessment.run
+    shrunk = planned is not None and run.hardware.n_gpus < planned.hardware.n_gpus
+    words = tuple(on_hardware(words, run.hardware, shrunk=shrunk))
+    notes = []
+    if smoke_folder is not None:
+        moved = writing_to(words, job.output_dir, smoke_folder)
+        if moved == list(words):
+            notes.append(f"the command names no output folder: let it write to {smoke_folder}/")
+        words = tuple(first_task(moved))
+    return shell_line(words, workspace.project.root), notes
+
+
+def _own_folder(workspace: Workspace, job: Reading | None, job_name: str) -> str:
+    """Return where a job writes: its command's folder, its own, or that of `run-experiment`."""
+    own = run_folder(training_words(job)) or (job.output_dir if job is not None else "")
+    return private_paths(own, workspace.project.root) or f"outputs/{job_name}"
+
+
+def _per_seed(command: str) -> str:
+    if "SLURM_ARRAY_TASK_ID" in command:
+        return "one array task per seed"
+    return "one array task per seed: $SLURM_ARRAY_TASK_ID must choose seed and output folder"
+
+
+def _invocation(environment: str, job: Reading | None, job_name: str, n_gpus: int) -> str:
+    """Return the /run-experiment line; what is not known is left out, and it asks."""
+    known = {
+        "--env": "" if environment == OPEN else environment,
+        "--script": job.path if job is not None else "",
+        "--name": job_name,
+        "--gpus": str(n_gpus),
+    }
+    return " ".join(["/run-experiment", *(f"{k} {v}" for k, v in known.items() if v)])
+
+
+def _margin_percent(walltime: float, expected_hours: float, segments: int) -> float | None:
+    """Return how far the walltime lies above the expected time; a chain's jobs end at the limit."""
+    return 100 * (walltime / expected_hours - 1) if segments == 1 else None
 
 
 def _shape(n_gpus: int, seeds: int) -> str:
@@ -100,39 +144,13 @@ def _environment(assessed: Assessed) -> str:
     if assessed.environment is not None:
         return assessed.environment.key
     named = next((r.environment for r in assessed.readings if r.environment), "")
-    return named or OPEN
+    local = any(r.format == "local_job" for r in assessed.readings)
+    return named or ("local" if local else OPEN)
 
 
-def _training_words(job: Reading | None) -> tuple[str, ...]:
-    if job is None:
-        return ()
-    training = [c for c in job.commands if c.trains] or list(job.commands)
-    return training[0].words if training else ()
-
-
-def _resized(words: Sequence[str], n_gpus: int, name: str, job_name: str) -> list[str]:
-    """Return a command for another number of devices and another job's output folder.
-
-    Launcher options that count devices are rewritten; folders named after the run become the
-    job's own, so that a smoke test never writes into the run's outputs.
-    """
-    resized: list[str] = []
-    for index, word in enumerate(words):
-        option, equals, value = word.partition("=")
-        if option in _DEVICE_OPTIONS and equals and value.isdigit():
-            resized.append(f"{option}={n_gpus}")
-        elif index and words[index - 1] in _DEVICE_OPTIONS and word.isdigit():
-            resized.append(str(n_gpus))
-        else:
-            parts = word.split("/")
-            own = [job_name if part == name else part for part in parts[1:]]
-            resized.append("/".join([parts[0], *own]))
-    return resized
-
-
-def _text(job: Reading | None, note: str) -> str | None:
+def _text(job: Reading | None, note: str, root: Path) -> str | None:
     value = job.notes.get(note) if job is not None else None
-    return None if value is None else str(value)
+    return None if value is None else private_paths(str(value), root)
 
 
 def _whole(job: Reading | None, note: str) -> int | None:

@@ -10,6 +10,7 @@ from compute_budget_planner.planner.assessing import Assessed
 from compute_budget_planner.planner.sentences import estimate_summary
 from compute_budget_planner.planner.workspace import Workspace
 from compute_budget_planner.planning.limits import LimitFit, fit_limit
+from compute_budget_planner.project import private_paths
 from compute_budget_planner.results import (
     AssumptionOut,
     CalibrationOut,
@@ -51,7 +52,7 @@ def present(workspace: Workspace, assessed: Assessed) -> EstimateResult:
             )
             for c in resolution.conflicts
         ],
-        questions=_questions(assessed),
+        questions=_questions(workspace, assessed),
         warnings=[*resolution.warnings],
     )
     run = assessed.assessment.run
@@ -185,14 +186,19 @@ def _assumptions(assessed: Assessed) -> list[AssumptionOut]:
     ]
 
 
-def _questions(assessed: Assessed) -> list[str]:
-    problems = [f"{p.source}: {p.text}" for p in assessed.problems]
+def _questions(workspace: Workspace, assessed: Assessed) -> list[str]:
+    problems = [
+        private_paths(f"{p.source}: {p.text}", workspace.project.root) for p in assessed.problems
+    ]
     return [*assessed.assessment.resolution.questions, *problems[:_MOST_QUESTIONS]]
 
 
 def _warnings(run: TrainingRun) -> list[str]:
     found = []
     accelerator = run.hardware.accelerator
+    most = run.limits.max_gpus
+    if most is not None and run.hardware.n_gpus > most:
+        found.append(f"{run.hardware.n_gpus} GPUs are planned, but `max_gpus` is {most}")
     if emulates_bf16(accelerator, run.numerics.precision):
         found.append(
             f"{accelerator.name} has no bfloat16 units: it is emulated, 8 to 20 times slower "
@@ -215,10 +221,7 @@ def _model_name(assessed: Assessed, run: TrainingRun | None) -> str:
 
 
 def _next(assessed: Assessed, result: EstimateResult) -> list[NextStep]:
-    arguments: dict[str, object] = {}
-    if assessed.files is not None:
-        arguments = {"files": list(assessed.files.paths), "run": assessed.name}
     if result.status == "incomplete":
         question = result.questions[0] if result.questions else ""
-        return [NextStep(tool="estimate_run", arguments=arguments, question=question)]
-    return [NextStep(tool="size_smoke", arguments=arguments)]
+        return [NextStep(tool="estimate_run", arguments=assessed.arguments, question=question)]
+    return [NextStep(tool="size_smoke", arguments=assessed.arguments)]

@@ -1,5 +1,7 @@
 """The one-line summaries of the tools' results."""
 
+from collections.abc import Sized
+
 from compute_budget_planner.numbers import shown
 from compute_budget_planner.results import (
     EstimateResult,
@@ -76,11 +78,15 @@ def inspect_summary(result: InspectResult) -> str:
     for file in result.files:
         kinds[file.kind] = kinds.get(file.kind, 0) + 1
     counted = ", ".join(f"{shown(n)} {kind}" for kind, n in sorted(kinds.items()))
-    text = f"{result.project}: {shown(len(result.files))} files ({counted or 'none'}), "
-    text += f"{shown(len(result.runs))} runs"
+    text = f"{result.project}: {_counted(result.files, 'file')} ({counted or 'none'}), "
+    text += _counted(result.runs, "run")
     if result.runs:
         text += ": " + ", ".join(run.name for run in result.runs)
     text += "."
     if result.gaps:
-        text += f" {shown(len(result.gaps))} gaps: {result.gaps[0]}"
+        text += f" {_counted(result.gaps, 'gap')}: {result.gaps[0]}"
     return text
+
+
+def _counted(things: Sized, noun: str) -> str:
+    return f"{shown(len(things))} {noun if len(things) == 1 else noun + 's'}"

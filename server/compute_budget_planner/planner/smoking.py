@@ -3,13 +3,14 @@
 import math
 
 from compute_budget_planner.estimation.estimate import Estimate
+from compute_budget_planner.estimation.memory import verdict_of
 from compute_budget_planner.estimation.memory_terms import memory_terms
 from compute_budget_planner.estimation.overheads import startup_hours
 from compute_budget_planner.estimation.ranges import Range
 from compute_budget_planner.estimation.step import step_time
 from compute_budget_planner.estimation.steps import rows_in_dataset
 from compute_budget_planner.guide.reference import Reference, spelling
-from compute_budget_planner.planner.assessing import Assessed
+from compute_budget_planner.planner.assessing import Assessed, budget_arguments
 from compute_budget_planner.planner.jobs import job_block
 from compute_budget_planner.planner.sentences import smoke_summary
 from compute_budget_planner.planner.workspace import Workspace
@@ -38,7 +39,7 @@ def smoke_of(workspace: Workspace, assessed: Assessed) -> SmokeResult:
             status="incomplete",
             missing=list(assessment.resolution.missing),
             questions=list(assessment.resolution.questions),
-            next=[NextStep(tool="estimate_run", arguments=_arguments(assessed))],
+            next=[NextStep(tool="estimate_run", arguments=assessed.arguments)],
         )
         return result.model_copy(update={"summary": smoke_summary(result)})
     small = smoke_run(run, workspace.reference)
@@ -48,6 +49,7 @@ def smoke_of(workspace: Workspace, assessed: Assessed) -> SmokeResult:
     size = size_smoke(_inputs(small, estimate, step, startup), rules)
     seconds = startup.plus(step.scaled(size.steps))
     peak = memory_terms(small, workspace.reference).peak
+    verdict = verdict_of(peak, small.hardware.accelerator.memory_gib, workspace.reference)
     minutes = seconds.scaled(1 / 60)
     overrides = _overrides(run, size, workspace.reference)
     result = SmokeResult(
@@ -61,7 +63,7 @@ def smoke_of(workspace: Workspace, assessed: Assessed) -> SmokeResult:
         gpu_hours=RangeOut.of(seconds.scaled(small.hardware.n_gpus / 3600)),
         share_of_run_percent=100 * size.share,
         bound=size.bound.value,
-        flags=_flags(small, size, rules),
+        flags=_flags(small, size, rules, holds=verdict != "OOM"),
         pass_criteria=pass_criteria(small, step, peak),
         overrides=overrides,
         expected_step_seconds=RangeOut.of(step),
@@ -76,15 +78,12 @@ def smoke_of(workspace: Workspace, assessed: Assessed) -> SmokeResult:
             walltime=walltime_hours(
                 minutes.scaled(1 / 60), run.limits.time_limit_hours, workspace.reference
             ),
+            expected_hours=minutes.expected / 60,
             gpu_hours=size.gpu_hours,
         ),
-        next=[NextStep(tool="write_budget", arguments=_arguments(assessed))],
+        next=[NextStep(tool="write_budget", arguments=budget_arguments(assessed))],
     )
     return result.model_copy(update={"summary": smoke_summary(result)})
-
-
-def _arguments(assessed: Assessed) -> dict[str, object]:
-    return {"files": list(assessed.files.paths)} if assessed.files is not None else {}
 
 
 def _smoke_step(
@@ -114,7 +113,7 @@ def _data_percent(small: TrainingRun, steps: int) -> float | None:
     return min(100.0, 100 * steps * small.batch.global_batch_size / rows)
 
 
-def _flags(small: TrainingRun, size: SmokeSize, rules: SmokeRules) -> list[str]:
+def _flags(small: TrainingRun, size: SmokeSize, rules: SmokeRules, *, holds: bool) -> list[str]:
     flags = []
     if size.bound is Bound.RUN_ITSELF:
         flags.append("the run is so short that its own first steps are the smoke test")
@@ -126,7 +125,9 @@ def _flags(small: TrainingRun, size: SmokeSize, rules: SmokeRules) -> list[str]:
         flags.append("start-up is more than half of it: shorten the set-up first")
     if size.over_thirty_minutes:
         flags.append("the slow end exceeds 30 minutes: set-up or a single step is too slow")
-    if small.hardware.n_gpus > 1:
+    if not holds:
+        flags.append("no group of the planned GPUs holds the run: make it fit in memory first")
+    elif small.hardware.n_gpus > 1:
         flags.append(
             f"one GPU cannot hold the run; {small.hardware.n_gpus} are the smallest group that can"
         )

@@ -22,6 +22,7 @@ class CheckInputs:
     smoke_minutes_high: Sequence[float | None]
     smoke_gpus: Sequence[int | None]
     limit_fits: Sequence[str]
+    segments: Sequence[int | None]
     variants: int
     variants_without_priority: int
     alternatives_considered: int
@@ -55,12 +56,15 @@ def _smoke(inputs: CheckInputs, longest_minutes: float) -> Check:
 
 
 def _limit(inputs: CheckInputs) -> Check:
-    name = "full run inside the time limit"
+    name = "full run inside the time limit, or planned as a chain of jobs"
     if not inputs.limit_fits or "unknown" in inputs.limit_fits:
         return Check(name, None, "the time limit is not known for every run")
     if all(fits == "yes" for fits in inputs.limit_fits):
         return Check(name, True, "every run fits one job at its high end")
-    return Check(name, False, "at least one run needs a chain of jobs that resume")
+    if None in inputs.segments:
+        return Check(name, False, "start-up and the save margin alone exceed the limit")
+    longest = max(count for count in inputs.segments if count is not None)
+    return Check(name, True, f"a chain of {longest} jobs that resume covers the high end")
 
 
 def _priorities(inputs: CheckInputs) -> Check:

@@ -64,6 +64,6 @@ def walltime_hours(
 
 
 def clock(hours: float) -> str:
-    """Return hours as HH:MM:SS."""
-    seconds = round(hours * 3600)
+    """Return hours as HH:MM:SS, rounded down: a limit is never exceeded, not by half a second."""
+    seconds = math.floor(hours * 3600 + 1e-6)
     return f"{seconds // 3600:02d}:{seconds // 60 % 60:02d}:{seconds % 60:02d}"

@@ -8,8 +8,8 @@ _USUAL_TOKENS = 8192
 _USUAL_SAMPLES = 64
 
 
-def complete_batch(ledger: Ledger, dp: int, seq_len: int | None) -> Batch:
-    """Return the batch of a run with `dp` data-parallel ranks.
+def complete_batch(ledger: Ledger, dp: int, pp: int, seq_len: int | None) -> Batch:
+    """Return the batch of a run with `dp` data-parallel ranks and `pp` pipeline stages.
 
     Raises:
         FactError: the three numbers contradict each other.
@@ -21,7 +21,7 @@ def complete_batch(ledger: Ledger, dp: int, seq_len: int | None) -> Batch:
         _check_product(ledger, micro, accum, dp, global_batch)
         return Batch(micro, accum, global_batch)
     if global_batch is not None:
-        return _from_global(ledger, global_batch, micro, accum, dp, seq_len)
+        return _from_global(ledger, global_batch, micro, accum, dp, pp, seq_len)
     if accum is None:
         accum = 1
         ledger.derive("grad_accum_steps", 1, "no accumulation is configured")
@@ -57,6 +57,7 @@ def _from_global(
     micro: int | None,
     accum: int | None,
     dp: int,
+    pp: int,
     seq_len: int | None,
 ) -> Batch:
     known = micro if micro is not None else accum
@@ -77,11 +78,14 @@ def _from_global(
         micro = per_rank // accum
         ledger.derive("micro_batch_size", micro, "global_batch_size / grad_accum_steps / ranks")
         return Batch(micro, accum, global_batch)
-    micro = max(m for m in _divisors(per_rank) if m <= _usual_micro_batch(seq_len))
+    # Whoever runs a pipeline keeps it full: four micro-batches per stage, at the least one.
+    full = max(1, per_rank // (4 * pp)) if pp > 1 else per_rank
+    usual = min(full, _usual_micro_batch(seq_len))
+    micro = max(m for m in _divisors(per_rank) if m <= usual)
     if per_rank == 1:
         ledger.derive("micro_batch_size", 1, "global_batch_size / ranks")
     else:
-        options = [m for m in _around(micro, per_rank) if per_rank % m == 0]
+        options = [m for m in _around(micro, max(1, per_rank // pp)) if per_rank % m == 0]
         ledger.assume("micro_batch_size", micro, "only the global batch size is known", *options)
     ledger.derive("grad_accum_steps", per_rank // micro, "global_batch_size / micro_batch_size")
     return Batch(micro, per_rank // micro, global_batch)

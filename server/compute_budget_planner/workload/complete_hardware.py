@@ -1,5 +1,7 @@
 """Fill in hardware and parallelism: accelerator, counts, links, ranks."""
 
+import re
+
 from compute_budget_planner.errors import FactError, nearest
 from compute_budget_planner.guide.reference import Reference
 from compute_budget_planner.guide.rows import Accelerator
@@ -8,6 +10,8 @@ from compute_budget_planner.workload.ledger import Ledger
 from compute_budget_planner.workload.run import Hardware, Parallelism
 
 _PEER_TO_PEER_LESS = ("RTX 30", "RTX 40", "RTX 50", "RTX-30", "RTX-40", "RTX-50", "GTX", "TITAN")
+_BRIDGE = re.compile(r"\bbridge\b[^;]*\s([0-9.]+)\Z")
+_USUAL_PER_NODE = 8
 
 
 def complete_hardware(ledger: Ledger, reference: Reference) -> Hardware | None:
@@ -17,21 +21,21 @@ def complete_hardware(ledger: Ledger, reference: Reference) -> Hardware | None:
         FactError: the accelerator's name is unknown, or counts contradict each other.
     """
     accelerator = _accelerator(ledger, reference)
-    n_gpus = _device_count(ledger)
+    usual = _usual_per_node(accelerator)
+    n_gpus = _device_count(ledger, usual)
     if accelerator is None:
         return None
     per_node = ledger.count("gpus_per_node")
     if per_node is None:
-        per_node = min(n_gpus, accelerator.typical_gpus_per_node or 8)
+        per_node = min(n_gpus, usual)
         if n_gpus > per_node:
             ledger.assume("gpus_per_node", per_node, f"usual for {accelerator.name}")
-    _intra_node_link(ledger, accelerator)
-    gb_s = accelerator.intra_node_gb_s or reference.value("default_intra_node_gb_s")
+    link, gb_s = _intra_node_link(ledger, accelerator, reference)
     return Hardware(
         accelerator=accelerator,
         n_gpus=n_gpus,
         gpus_per_node=per_node,
-        intra_node_link=str(ledger.text("intra_node_link")),
+        intra_node_link=link,
         intra_node_gb_s=gb_s,
         inter_node_gbit_s=_network_gbit_s(ledger, accelerator, reference, n_gpus > per_node),
         usd_per_gpu_hour=ledger.number("usd_per_gpu_hour"),
@@ -64,15 +68,22 @@ def _accelerator(ledger: Ledger, reference: Reference) -> Accelerator | None:
     return chosen
 
 
-def _device_count(ledger: Ledger) -> int:
+def _usual_per_node(accelerator: Accelerator | None) -> int:
+    typical = accelerator.typical_gpus_per_node if accelerator is not None else None
+    # A card that mostly stands alone, on a desk, says nothing about a job with several of it.
+    return typical if typical is not None and typical > 1 else _USUAL_PER_NODE
+
+
+def _device_count(ledger: Ledger, usual_per_node: int) -> int:
     n_gpus, nodes = ledger.count("n_gpus"), ledger.count("n_nodes")
     per_node = ledger.count("gpus_per_node")
     if n_gpus is None and per_node is not None:
         n_gpus = per_node * (nodes or 1)
         ledger.derive("n_gpus", n_gpus, "n_nodes × gpus_per_node")
     elif n_gpus is None:
-        n_gpus = 1
-        ledger.assume("n_gpus", 1, "no file or argument gives a number")
+        n_gpus = nodes * usual_per_node if nodes else 1
+        why = f"{usual_per_node} in each of the `n_nodes`" if nodes else "no file or argument"
+        ledger.assume("n_gpus", n_gpus, why if nodes else f"{why} gives a number")
         ledger.questions.append("How many accelerators (`n_gpus`) in all?")
     elif nodes and per_node and nodes * per_node != n_gpus:
         raise FactError(
@@ -81,23 +92,52 @@ def _device_count(ledger: Ledger) -> int:
             f"({ledger.source('gpus_per_node')}) is {nodes * per_node}",
             remedy="Correct one of them, or withdraw it with null.",
         )
-    elif nodes and per_node is None and n_gpus % nodes == 0:
+    elif nodes and per_node is None:
+        if n_gpus % nodes:
+            raise FactError(
+                f"`n_gpus` {n_gpus} ({ledger.source('n_gpus')}) does not divide evenly among "
+                f"`n_nodes` {nodes} ({ledger.source('n_nodes')})",
+                remedy="Correct one of them, or withdraw it with null.",
+            )
         ledger.derive("gpus_per_node", n_gpus // nodes, "n_gpus / n_nodes")
     return n_gpus
 
 
-def _intra_node_link(ledger: Ledger, accelerator: Accelerator) -> None:
-    if ledger.has("intra_node_link"):
-        return
+def _intra_node_link(
+    ledger: Ledger, accelerator: Accelerator, reference: Reference
+) -> tuple[str, float]:
+    """Return the link between the accelerators of a machine and its nominal GB/s per device.
+
+    The guide's rate is that of the device's usual link; another link that is stated has its own.
+    """
+    usual = _usual_link(accelerator)
+    plain_gb_s = reference.value("default_intra_node_gb_s")
+    usual_gb_s = accelerator.intra_node_gb_s or plain_gb_s
+    stated = ledger.text("intra_node_link")
+    if stated is None:
+        ledger.refer("intra_node_link", usual, f"guide: {accelerator.name}")
+        return usual, usual_gb_s
+    if stated == "nvlink" and usual != "nvlink":
+        bridge = _BRIDGE.search(accelerator.intra_node_link)
+        if bridge is not None:
+            return stated, float(bridge.group(1))
+        ledger.warnings.append(
+            f"The guide knows no direct link for {accelerator.name}; the rate of {usual} is used."
+        )
+        return usual, usual_gb_s
+    if stated != "nvlink" and usual == "nvlink":
+        return stated, min(usual_gb_s, plain_gb_s)
+    return stated, usual_gb_s
+
+
+def _usual_link(accelerator: Accelerator) -> str:
     text = accelerator.intra_node_link.lower()
     direct = any(w in text for w in ("nvlink", "nvswitch", "xgmi", "infinity", "ici", "neuron"))
     if direct and "bridge" not in text:
-        link = "nvlink"
-    elif any(word in accelerator.name for word in _PEER_TO_PEER_LESS):
-        link = "pcie-host"
-    else:
-        link = "pcie"
-    ledger.refer("intra_node_link", link, f"guide: {accelerator.name}")
+        return "nvlink"
+    if any(word in accelerator.name for word in _PEER_TO_PEER_LESS):
+        return "pcie-host"
+    return "pcie"
 
 
 def _network_gbit_s(

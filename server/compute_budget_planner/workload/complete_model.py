@@ -1,5 +1,7 @@
 """Fill in the model: a known name, a shape, or a usual shape of the given size."""
 
+from functools import lru_cache
+
 from compute_budget_planner.errors import FactError, nearest
 from compute_budget_planner.guide.reference import Reference
 from compute_budget_planner.workload.architecture import SampleModel
@@ -9,6 +11,9 @@ from compute_budget_planner.workload.ledger import Assumption, Ledger
 from compute_budget_planner.workload.model_shape import missing_shape, model_from
 from compute_budget_planner.workload.run import Model
 from compute_budget_planner.workload.typical_model import typical_architecture
+
+_usual_shape = lru_cache(maxsize=64)(typical_architecture)
+"""Searching the usual shapes takes milliseconds, and a run is resolved many times."""
 
 
 def complete_model(ledger: Ledger, reference: Reference) -> Model | None:
@@ -32,7 +37,7 @@ def complete_model(ledger: Ledger, reference: Reference) -> Model | None:
     params = ledger.count("params_total")
     if params is not None:
         _assume_shape(ledger, params)
-        return typical_architecture(params)
+        return _usual_shape(params)
     ledger.missing.append("model")
     lacking = ", ".join(f"`{n}`" for n in missing_shape(values))
     hint = f" ({nearest(named, reference.known_model_spellings())})" if named and not known else ""
@@ -53,7 +58,7 @@ def _catalogue_model(name: str, reference: Reference) -> SampleModel:
 
 
 def _assume_shape(ledger: Ledger, params: int) -> None:
-    shape = typical_architecture(params)
+    shape = _usual_shape(params)
     for word in ("n_layers", "d_model", "n_heads", "d_ff", "vocab_size"):
         if not ledger.has(word):
             ledger.facts[word] = Fact(

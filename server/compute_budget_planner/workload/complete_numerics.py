@@ -29,9 +29,13 @@ def complete_numerics(
     if not ledger.has("objective"):
         ledger.derive("objective", _usual_objective(model), "usual for this kind of model")
     if not ledger.has("activation_checkpointing"):
-        recomputed = ("full",) if transformer else ()
-        why = "no file or argument switches it on"
-        ledger.assume("activation_checkpointing", "none", why, *recomputed)
+        if transformer and method == "qlora":
+            why = "preparing a quantised model for training switches it on (PEFT)"
+            ledger.assume("activation_checkpointing", "full", why, "none")
+        else:
+            recomputed = ("full",) if transformer else ()
+            why = "no file or argument switches it on"
+            ledger.assume("activation_checkpointing", "none", why, *recomputed)
     if transformer:
         _transformer_kernels(ledger, accelerator, framework_class)
     elif not ledger.has("channels_last"):

@@ -1,8 +1,8 @@
 """Facts that say the same thing in other words: a stronger one puts the weaker aside.
 
 A length can be given as steps, tokens or epochs; a batch as any two of three numbers; a model as
-a name or as a shape. When a stronger place gives one of them, what weaker places say in other
-words no longer holds.
+a name or as a shape; devices in all or as machines times devices of each. When a stronger place
+gives one of them, what weaker places say in other words no longer holds.
 """
 
 from compute_budget_planner.guide.reference import Reference
@@ -12,7 +12,9 @@ from compute_budget_planner.workload.merge import Conflict
 from compute_budget_planner.workload.model_shape import missing_shape
 from compute_budget_planner.workload.vocabulary import VOCABULARY
 
-_LENGTHS = ("max_steps", "train_tokens", "epochs")
+LENGTHS = ("max_steps", "train_tokens", "epochs")
+"""The words for how long is trained; one of them is enough."""
+
 _SHAPE_GROUPS = ("model", "model detail")
 
 
@@ -20,11 +22,12 @@ def drop_overtaken(ledger: Ledger, reference: Reference) -> None:
     """Put aside the facts of a ledger that a stronger one has overtaken."""
     _lengths(ledger)
     _batch(ledger)
+    _devices(ledger)
     _shape(ledger, reference)
 
 
 def _lengths(ledger: Ledger) -> None:
-    given = [ledger.facts[name] for name in _LENGTHS if ledger.has(name)]
+    given = [ledger.facts[name] for name in LENGTHS if ledger.has(name)]
     if not given:
         return
     strongest = min(given, key=lambda fact: fact.layer)
@@ -43,6 +46,28 @@ def _batch(ledger: Ledger) -> None:
     weakest = accum if accum.layer > strongest.layer else total
     if weakest.layer > strongest.layer:
         _put_aside(ledger, strongest, weakest)
+
+
+def _devices(ledger: Ledger) -> None:
+    """Let a stronger number of devices overrule the weaker ones it does not agree with."""
+    names = ("n_gpus", "n_nodes", "gpus_per_node")
+    if not all(ledger.has(name) for name in names):
+        return
+    total, nodes, per_node = (ledger.facts[name] for name in names)
+    strongest = min((total, nodes, per_node), key=lambda fact: fact.layer)
+    if int(total.value) == int(nodes.value) * int(per_node.value):
+        return
+    if total.layer > strongest.layer:
+        _put_aside(ledger, strongest, total)
+        return
+    weaker = [fact for fact in (nodes, per_node) if fact.layer > strongest.layer]
+    whole_machines = int(total.value) > int(per_node.value) and (
+        int(total.value) % int(per_node.value) == 0
+    )
+    if whole_machines and nodes in weaker:
+        weaker = [nodes]
+    for fact in weaker:
+        _put_aside(ledger, strongest, fact)
 
 
 def _shape(ledger: Ledger, reference: Reference) -> None:

@@ -58,7 +58,7 @@ def resolve(
     run = None
     if model is not None and hardware is not None and data is not None and schedule is not None:
         parallelism = complete_parallelism(ledger, hardware.n_gpus)
-        batch = complete_batch(ledger, parallelism.dp, data.seq_len)
+        batch = complete_batch(ledger, parallelism.dp, parallelism.pp, data.seq_len)
         numerics = complete_numerics(ledger, model, hardware.accelerator, reference)
         if not ledger.missing:
             run = TrainingRun(
@@ -127,6 +127,11 @@ def _schedule(ledger: Ledger, data: Data | None) -> Schedule | None:
                 "`dataset_examples`?"
             )
             return None
+    if data is not None and data.packing and not data.dataset_tokens and not (steps or tokens):
+        ledger.questions.append(
+            "How many tokens has the data set (`dataset_tokens`)? With `packing` the steps follow "
+            "from tokens; counted by examples they, and the cost, are an upper bound."
+        )
     return Schedule(
         epochs=epochs,
         max_steps=steps,

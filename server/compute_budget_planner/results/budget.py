@@ -1,0 +1,41 @@
+"""Result of `write_budget`."""
+
+from typing import Literal
+
+from pydantic import Field
+
+from compute_budget_planner.results.base import NextStep, RangeOut, Result
+from compute_budget_planner.results.estimate import EstimateResult
+from compute_budget_planner.results.smoke import JobBlock, SmokeResult
+
+
+class CheckOut(Result):
+    """One of the five final checks."""
+
+    name: str
+    passed: bool | None = Field(description="null: cannot be decided yet")
+    reason: str
+
+
+class BudgetResult(Result):
+    """Result of `write_budget`."""
+
+    summary: str
+    path: str
+    changed: bool
+    dry_run: bool
+    sha256: str
+    diff: str
+    status: Literal["draft", "approved", "superseded"]
+    estimates: list[EstimateResult]
+    smokes: list[SmokeResult]
+    jobs: list[JobBlock]
+    total_gpu_hours: RangeOut | None = Field(description="all main runs, all seeds")
+    disclosure: str
+    checks: list[CheckOut]
+    open_points: list[str]
+    changed_files: list[str] = Field(
+        default_factory=list, description="inputs that changed since the budget was written"
+    )
+    untracked: str = Field(default="", description="which ignore rule keeps it out of git")
+    next: list[NextStep] = Field(default_factory=list)
