@@ -50,8 +50,8 @@ class FormatError(PlannerError):
 
 def nearest(name: str, known: Iterable[str]) -> str:
     """Return a sentence naming the nearest of `known`, or all of them when none is near."""
-    choices = list(known)
-    close = get_close_matches(name.lower(), choices, n=3, cutoff=0.6)
+    by_lower = {choice.lower(): choice for choice in reversed(list(known))}
+    close = get_close_matches(name.lower(), by_lower, n=3, cutoff=0.6)
     if close:
-        return "Did you mean " + " or ".join(f"`{c}`" for c in close) + "?"
-    return "Accepted: " + ", ".join(f"`{c}`" for c in sorted(choices)) + "."
+        return "Did you mean " + " or ".join(f"`{by_lower[c]}`" for c in close) + "?"
+    return "Accepted: " + ", ".join(f"`{c}`" for c in sorted(by_lower.values())) + "."

@@ -48,8 +48,12 @@ def assess(
     name: str = "run",
     withdrawn: Iterable[str] = (),
     measured: Sequence[Measured] = (),
+    carried: Calibration | None = None,
 ) -> Assessment:
     """Assess a run from its facts.
+
+    `carried` is the calibration of the run this one is a variant of: it is taken over as it is,
+    so that the two differ by what was changed alone.
 
     Raises:
         FactError: facts contradict each other, or name something the guide does not know.
@@ -65,7 +69,7 @@ def assess(
         return Assessment(resolution, None, None, None, None, None)
     steps = count_steps(run)
     residual = residual_sigma(run, reference)
-    calibration = calibrate(run, measured, residual, reference)
+    calibration = carried or calibrate(run, measured, residual, reference)
     sigma = residual if calibration is None else calibration.sigma
     spread = uncertainty(
         resolution, lambda extra: resolve_with([*extra, *settled]), reference, sigma

@@ -9,18 +9,25 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from compute_budget_planner.estimation.overheads import overheads
 from compute_budget_planner.estimation.step import step_time
+from compute_budget_planner.estimation.steps import count_steps
 from compute_budget_planner.guide.reference import Reference
 from compute_budget_planner.workload.run import TrainingRun
 
 
 @dataclass(frozen=True)
 class Measured:
-    """A measured run: its configuration, seconds per optimizer step, and whether it ended well."""
+    """A measured run: its configuration, seconds per optimizer step, and whether it ended well.
+
+    `whole_run` says that the seconds are the run's duration over its steps, so that compilation,
+    evaluation and checkpoints are inside.
+    """
 
     label: str
     run: TrainingRun
     step_seconds: float
+    whole_run: bool = False
     finished: bool = False
     peak_memory_gib: float | None = None
 
@@ -45,7 +52,7 @@ def calibrate(
     for item in measured:
         kind = resemblance(plan, item.run)
         deviation = min(residual, reference.value(f"sigma_calibrated_{kind}"))
-        predicted = step_time(item.run, reference).seconds
+        predicted = _predicted_seconds(item, reference)
         weights.append(1 / deviation**2)
         logs.append(math.log(item.step_seconds / predicted))
         kinds.append(kind)
@@ -65,6 +72,19 @@ def calibrate(
         tuple(item.label for item in measured),
         f"calibrated on {len(measured)} measured run(s), the nearest of {words}",
     )
+
+
+def _predicted_seconds(item: Measured, reference: Reference) -> float:
+    """Return what the measured seconds per step are compared with: overheads in or out alike."""
+    seconds = step_time(item.run, reference).seconds
+    steps = count_steps(item.run)
+    if not item.whole_run or steps is None:
+        return seconds
+    hours = seconds * steps.optimizer_steps / 3600
+    lines = overheads(item.run, steps, hours, reference)
+    # The clock of a trainer starts after imports and loading.
+    inside = sum(line.hours.expected for line in lines if line.name != "start-up")
+    return seconds + inside * 3600 / steps.optimizer_steps
 
 
 def resemblance(plan: TrainingRun, other: TrainingRun) -> str:

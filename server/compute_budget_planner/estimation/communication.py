@@ -23,24 +23,29 @@ def link_bytes_per_second(hardware: Hardware, ranks: int, reference: Reference) 
     return nominal * reference.value("pcie_share")
 
 
-def ring_seconds(payload_bytes: float, ranks: int, run: TrainingRun, reference: Reference) -> float:
+def ring_seconds(
+    payload_bytes: float, ranks: int, run: TrainingRun, reference: Reference, stride: int = 1
+) -> float:
     """Return seconds for one pass of `payload_bytes` around `ranks` devices (gather or scatter).
 
     An all-reduce is two passes. Inside a machine the device's link bounds it, across machines
-    the node's network, which the devices of the node share for one copy of the payload.
+    the node's network, which the devices of the node share for one copy of the payload. Every
+    `stride`-th device belongs to the ring; as many rings share the machine and its network.
     """
     if ranks <= 1:
         return 0.0
     hardware = run.hardware
-    local = min(ranks, hardware.gpus_per_node)
+    ring_per_node = max(1, hardware.gpus_per_node // stride)
+    local = min(ranks, ring_per_node)
     seconds = 0.0
     if local > 1:
         rate = link_bytes_per_second(hardware, local, reference)
         seconds = payload_bytes * (local - 1) / local / rate
-    nodes = math.ceil(ranks / hardware.gpus_per_node)
+    nodes = math.ceil(ranks / ring_per_node)
     if nodes > 1:
         network = hardware.inter_node_gbit_s / 8 * 1e9 * reference.value("network_share")
-        seconds = max(seconds, payload_bytes * (nodes - 1) / nodes / network)
+        rings = min(stride, hardware.gpus_per_node)
+        seconds = max(seconds, rings * payload_bytes * (nodes - 1) / nodes / network)
     return seconds
 
 
@@ -51,18 +56,22 @@ def data_parallel_seconds(
 
     DDP and ZeRO-1/2 move gradients twice around per step; ZeRO-3 and FSDP gather the weights
     for the forward and the backward pass of every micro-step and scatter gradients.
+    Tensor- and context-parallel ranks are neighbours, data-parallel ones stand behind them.
     """
     dp = run.parallelism.dp
     if dp <= 1:
         return 0.0
     gradient_bytes = 4.0 if run.numerics.gradient_dtype == "fp32" else 2.0
-    gradients = ring_seconds(trainable_on_rank * gradient_bytes, dp, run, reference)
+    inner = run.parallelism.tp * run.parallelism.cp
+    gradients = ring_seconds(trainable_on_rank * gradient_bytes, dp, run, reference, inner)
     if run.parallelism.sharding in ("fsdp", "zero3"):
         weight_bytes = 4.0 if run.numerics.precision in ("fp32", "tf32") else 2.0
         if run.numerics.quantization in ("nf4", "fp4"):
             weight_bytes = reference.value("nf4_bytes")
-        gathers = 2 * ring_seconds(params_on_rank * weight_bytes, dp, run, reference)
-        return (gathers + gradients) * run.batch.grad_accum_steps
+        gathers = 2 * ring_seconds(params_on_rank * weight_bytes, dp, run, reference, inner)
+        # With pipeline stages the gathered weights are kept for all micro-steps (torchtitan).
+        times = 1 if run.parallelism.pp > 1 else run.batch.grad_accum_steps
+        return (gathers + gradients) * times
     return 2 * gradients
 
 
@@ -98,4 +107,4 @@ def context_parallel_seconds(
     if cp <= 1:
         return 0.0
     payload = tokens * cp * 2 * model.n_kv_heads * model.head_dim * 2.0
-    return 3 * layers * ring_seconds(payload, cp, run, reference)
+    return 3 * layers * ring_seconds(payload, cp, run, reference, run.parallelism.tp)

@@ -45,14 +45,21 @@ class LayerTime:
         )
 
 
-def matmul_forward_seconds(matmul: Matmul, tokens: float, tp: int, rate: DeviceRate) -> float:
-    """Return forward seconds of one kind of matmul of one layer, its width split over `tp`."""
+def matmul_forward_seconds(
+    matmul: Matmul, tokens: float, tp: int, rate: DeviceRate, ep: int = 1
+) -> float:
+    """Return forward seconds of one kind of matmul of one layer, its width split over `tp`.
+
+    Expert parallelism gathers the tokens of `ep` ranks in each expert, so a rank runs fewer and
+    larger matmuls: the same FLOPs at a better shape.
+    """
     tokens_per_call = tokens * matmul.share
+    tokens_together = tokens_per_call * (ep if matmul.share < 1 else 1)
     # Column-parallel where the matmul widens, row-parallel where it narrows.
     narrows = matmul.d_in > matmul.d_out
     d_in, d_out = matmul.d_in / (tp if narrows else 1), matmul.d_out / (1 if narrows else tp)
     flops = 2.0 * tokens_per_call * d_in * d_out * matmul.calls
-    return flops / rate.matmul_flops(tokens_per_call, d_in, d_out)
+    return flops / rate.matmul_flops(tokens_together, d_in, d_out)
 
 
 def backward_factor(numerics: Numerics) -> float:
@@ -71,9 +78,12 @@ def recompute_factor(numerics: Numerics, reference: Reference) -> float:
 
 def layer_time(group: LayerGroup, micro: MicroStep) -> LayerTime:
     """Return the time of one layer of a group for one micro-step of one rank."""
-    numerics, reference, tp = micro.run.numerics, micro.reference, micro.run.parallelism.tp
+    numerics, reference = micro.run.numerics, micro.reference
+    tp, ep = micro.run.parallelism.tp, micro.run.parallelism.ep
     recompute = recompute_factor(numerics, reference)
-    forward = sum(matmul_forward_seconds(m, micro.tokens, tp, micro.rate) for m in group.matmuls)
+    forward = sum(
+        matmul_forward_seconds(m, micro.tokens, tp, micro.rate, ep) for m in group.matmuls
+    )
     imbalance = reference.value("moe_imbalance") if group.moe else 1.0
     attention, score_bytes = _attention(group, micro)
     moved = _elementwise_bytes(group, micro) * (1 + recompute / 3) + score_bytes

@@ -3,6 +3,7 @@
 from collections import Counter
 from dataclasses import dataclass, replace
 from enum import StrEnum
+from functools import lru_cache
 
 from compute_budget_planner.workload.architecture import Architecture, Experts, LatentAttention
 
@@ -89,6 +90,7 @@ class LayerGroup:
         return 2.0 * keys * (self.attention_qk_width + self.attention_v_width)
 
 
+@lru_cache(maxsize=256)
 def layer_groups(arch: Architecture) -> tuple[LayerGroup, ...]:
     """Return the layers of a model, equal ones together: dense before MoE, windowed before full.
 

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
+from typing import Any
 
 from compute_budget_planner.estimation.memory_terms import MemoryTerms, memory_terms
 from compute_budget_planner.estimation.ranges import Range
@@ -76,15 +77,17 @@ def estimate_memory(
         )
     verdict = verdict_of(peak, capacity, reference)
     if ambiguous and verdict != "UNKNOWN":
-        verdicts = {verdict_of(peak, o.hardware.accelerator.memory_gib, reference) for o in others}
-        verdict = verdict if verdicts <= {verdict} else "UNCERTAIN"
+        sizes = {other.hardware.accelerator.memory_gib for other in others}
+        verdicts = {verdict, *(verdict_of(peak, size, reference) for size in sizes)}
+        if len(verdicts) > 1:
+            verdict = "TIGHT" if verdicts == {"FITS", "TIGHT"} else "UNCERTAIN"
     return MemoryEstimate(
         verdict,
         peak,
         capacity,
         found.terms,
         _reason(verdict, found, peak, capacity, proven_gib),
-        "" if verdict in ("FITS", "TIGHT", "UNKNOWN") else _smallest_fix(run, reference),
+        "" if verdict in ("FITS", "TIGHT", "UNKNOWN") else _smallest_fix(run, others, reference),
         largest_micro_batch(run, reference),
     )
 
@@ -121,7 +124,7 @@ def _fits(run: TrainingRun, reference: Reference) -> bool:
 
 
 def largest_micro_batch(run: TrainingRun, reference: Reference) -> int | None:
-    """Return the largest power-of-two multiple or fraction that fits, None when not even 1."""
+    """Return the largest micro-batch that fits, None when not even one sample does."""
     if run.hardware.accelerator.memory_gib is None:
         return None
 
@@ -133,66 +136,65 @@ def largest_micro_batch(run: TrainingRun, reference: Reference) -> int | None:
     low, high = 1, 2
     while high <= 65536 and fits(high):
         low, high = high, high * 2
-    while high - low > max(1, low // 16):
+    while high - low > 1:
         middle = (low + high) // 2
         low, high = (middle, high) if fits(middle) else (low, middle)
     return low
 
 
-def _smallest_fix(run: TrainingRun, reference: Reference) -> str:
-    for text, changed in _fixes(run):
-        if _fits(changed, reference):
-            return text
+def _smallest_fix(run: TrainingRun, others: tuple[TrainingRun, ...], reference: Reference) -> str:
+    """Return the first change after which the run fits whatever is true of the assumed facts."""
+    for change in _changes(run):
+        if all(_fits(_changed(each, change), reference) for each in (run, *others)):
+            return _in_words(change, run)
     return "none of the single changes fits: use devices with more memory, or split the model"
 
 
-def _fixes(run: TrainingRun) -> Iterator[tuple[str, TrainingRun]]:
-    """Yield changes from harmless to drastic; the first that fits is the smallest."""
+def _changes(run: TrainingRun) -> Iterator[dict[str, Any]]:
+    """Yield changes, fact to value, from harmless to drastic; the first that fits is smallest."""
     numerics, parallelism, micro = run.numerics, run.parallelism, run.batch.micro_batch_size
+    loss: dict[str, Any] = {}
     if isinstance(run.model, Architecture) and not numerics.fused_loss and run.model.vocab_size:
-        yield "fused_loss=true", replace(run, numerics=replace(numerics, fused_loss=True))
-    if parallelism.dp > 1:
-        for sharding in ("zero1", "zero2", "fsdp"):
-            yield (
-                f"sharding={sharding}",
-                replace(run, parallelism=replace(parallelism, sharding=sharding)),
-            )
+        loss = {"fused_loss": True}
+        yield loss
+    sharding: dict[str, Any] = {}
+    if parallelism.dp > 1 and parallelism.sharding not in ("fsdp", "zero3"):
+        sharding = {"sharding": "fsdp"}
+        yield from ({"sharding": kind} for kind in ("zero1", "zero2", "fsdp"))
     if numerics.activation_checkpointing != "full":
-        yield (
-            "activation_checkpointing=full",
-            replace(run, numerics=replace(numerics, activation_checkpointing="full")),
-        )
-    size = micro
-    while size > 1:
-        size //= 2
-        yield (
-            f"micro_batch_size={size} with grad_accum_steps × {micro // size}",
-            replace(run, batch=replace(run.batch, micro_batch_size=size)),
-        )
-    least = replace(run.batch, micro_batch_size=1)
-    checkpointed = replace(numerics, activation_checkpointing="full", fused_loss=True)
-    yield (
-        "micro_batch_size=1 and activation_checkpointing=full",
-        replace(run, batch=least, numerics=checkpointed),
-    )
-    if parallelism.dp > 1:
-        yield (
-            "sharding=fsdp, micro_batch_size=1 and activation_checkpointing=full",
-            replace(
-                run,
-                batch=least,
-                numerics=checkpointed,
-                parallelism=replace(parallelism, sharding="fsdp"),
-            ),
-        )
-    yield (
-        "optimizer=adamw-8bit, micro_batch_size=1 and activation_checkpointing=full",
-        replace(run, batch=least, numerics=replace(checkpointed, optimizer="adamw-8bit")),
-    )
+        yield {"activation_checkpointing": "full"}
+    for size in range(micro // 2, 0, -1):
+        if micro % size == 0:
+            yield {"micro_batch_size": size}
+    least = {"micro_batch_size": 1, "activation_checkpointing": "full"} | loss
+    yield least
+    if sharding:
+        yield least | sharding
+    yield least | sharding | {"optimizer": "adamw-8bit"}
     if numerics.method == "full-ft":
-        for method, quantization in (("lora", "none"), ("qlora", "nf4")):
-            adapter = replace(checkpointed, method=method, quantization=quantization, lora_rank=16)
-            yield (
-                f"method={method} with micro_batch_size=1 and activation_checkpointing=full",
-                replace(run, batch=least, numerics=adapter),
-            )
+        yield least | {"method": "lora"}
+        yield least | {"method": "qlora"}
+
+
+def _changed(run: TrainingRun, change: dict[str, Any]) -> TrainingRun:
+    values = dict(change)
+    batch, parallelism = run.batch, run.parallelism
+    if "micro_batch_size" in values:
+        batch = replace(batch, micro_batch_size=values.pop("micro_batch_size"))
+    if "sharding" in values:
+        parallelism = replace(parallelism, sharding=values.pop("sharding"))
+    if "method" in values:
+        quantization = "nf4" if values["method"] == "qlora" else "none"
+        values |= {"quantization": quantization, "lora_rank": run.numerics.lora_rank or 16}
+    numerics = replace(run.numerics, **values)
+    return replace(run, batch=batch, parallelism=parallelism, numerics=numerics)
+
+
+def _in_words(change: dict[str, Any], run: TrainingRun) -> str:
+    words = []
+    for name, value in change.items():
+        text = f"{name}={str(value).lower()}"
+        if name == "micro_batch_size" and value < run.batch.micro_batch_size:
+            text += f" with grad_accum_steps × {run.batch.micro_batch_size // value}"
+        words.append(text)
+    return words[0] if len(words) == 1 else f"{', '.join(words[:-1])} and {words[-1]}"

@@ -66,14 +66,14 @@ def _states(run: TrainingRun, reference: Reference) -> dict[str, float]:
     split = parallelism.tp * parallelism.pp
     dp = parallelism.dp
     if isinstance(run.model, SampleModel):
-        params = float(run.model.params_total)
-        trainable, frozen_bytes, largest = params, 0.0, params / 10
+        params = shared = trainable = float(run.model.params_total)
+        frozen_bytes, largest = 0.0, params / 10
     else:
         counts = count_parameters(run.model)
         routed = counts.expert
         params = (counts.total - routed) / split + routed / (split * parallelism.ep)
-        trainable = float(trainable_parameters(run, run.model)) / split
-        trainable = min(trainable, params)
+        shared = float(trainable_parameters(run, run.model)) / split
+        trainable = min(shared, params)
         frozen_bytes = 0.0
         largest = 2 * (counts.total - counts.embedding) / run.model.n_layers / parallelism.tp
         if numerics.method in ("lora", "qlora"):
@@ -94,12 +94,14 @@ def _states(run: TrainingRun, reference: Reference) -> dict[str, float]:
     optimizer = trainable * (precision.master_bytes + moment_bytes)
     gathered = 0.0
     sharding = parallelism.sharding
+    # Expert-parallel ranks are data-parallel ones: their experts are not divided a second time.
+    part = shared / trainable / dp
     if sharding in ("zero1", "zero2", "zero3", "fsdp"):
-        optimizer /= dp
+        optimizer *= part
     if sharding in ("zero2", "zero3", "fsdp"):
-        gradients /= dp
+        gradients *= part
     if sharding in ("zero3", "fsdp") and dp > 1:
-        weights /= dp
+        weights *= part
         gathered = largest * precision.weight_bytes
     if numerics.offload != "none":
         optimizer = 0.0

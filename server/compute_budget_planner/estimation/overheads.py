@@ -71,7 +71,8 @@ def overheads(
 
 
 def _data_stalls(run: TrainingRun, step_hours: float, reference: Reference) -> Overhead:
-    name = "data_stall_lm_percent" if run.data.seq_len else "data_stall_sample_percent"
+    text = isinstance(run.model, Architecture) and run.model.patch_size is None
+    name = "data_stall_lm_percent" if text else "data_stall_sample_percent"
     return Overhead(
         "data stalls",
         _spread(reference.quantity(name), step_hours / 100),

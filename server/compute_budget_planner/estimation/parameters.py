@@ -1,6 +1,7 @@
 """Exact parameter counts from the shape of a model."""
 
 from dataclasses import dataclass
+from functools import lru_cache
 
 from compute_budget_planner.estimation.matmuls import (
     LayerGroup,
@@ -36,6 +37,7 @@ class ParameterCount:
         return self.active - self.embedding
 
 
+@lru_cache(maxsize=256)
 def count_parameters(arch: Architecture, lora_rank: int = 0) -> ParameterCount:
     """Count the parameters of a model; with `lora_rank` > 0 only adapters are trainable.
 
@@ -61,6 +63,7 @@ def count_parameters(arch: Architecture, lora_rank: int = 0) -> ParameterCount:
     return ParameterCount(total, active, embedding, head, expert, trainable)
 
 
+@lru_cache(maxsize=256)
 def lora_parameters(arch: Architecture, rank: int) -> int:
     """Return the parameters of adapters on every linear layer: Σ rank·(d_in + d_out).
 

@@ -94,11 +94,14 @@ def _from_epochs(run: TrainingRun, epochs: float, rows: int) -> StepsLedger:
         rule = "updates per epoch: ceil(ceil(rows / dp / micro_batch_size) / grad_accum_steps)"
         if run.schedule.drop_last:
             rule = "updates per epoch: ceil(floor(rows / dp / micro_batch_size) / grad_accum_steps)"
-    examples = round(rows * epochs)
-    lost = rows - micro_per_epoch * micro * dp
-    if run.schedule.drop_last and lost > 0:
+    used = min(rows, micro_per_epoch * micro * dp)
+    if framework in _FLOORING:
+        # Micro-batches left over at the end of an epoch make no update.
+        used = min(used, max(1, micro_per_epoch // accum) * accum * micro * dp)
+    if used < rows:
+        lost = rows - used
         notes.append(f"{lost} samples of each epoch are dropped with the last incomplete batch")
-        examples = round((rows - lost) * epochs)
+    examples = round(used * epochs)
     return StepsLedger(
         examples=examples,
         micro_steps=math.ceil(epochs * micro_per_epoch),

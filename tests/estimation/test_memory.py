@@ -1,0 +1,422 @@
+"""Peak memory of one accelerator against what people measured and reported."""
+
+from dataclasses import replace
+
+import pytest
+from compute_budget_planner.estimation.memory import (
+    MemoryEstimate,
+    estimate_memory,
+    largest_micro_batch,
+    verdict_of,
+)
+from compute_budget_planner.estimation.memory_terms import MemoryTerms, memory_terms
+from compute_budget_planner.estimation.ranges import Range
+from compute_budget_planner.workload.run import TrainingRun
+from hypothesis import assume, given, settings
+from hypothesis import strategies as st
+from stated_runs import REFERENCE, assessed, whole
+
+GIB = 2**30
+ONE = {"n_gpus": 1, "sharding": None, "micro_batch_size": 1}
+STATES = ("weights", "gradients", "optimizer states")
+CASES = settings(max_examples=60, deadline=None)
+
+
+def terms(**changes: object) -> MemoryTerms:
+    return memory_terms(whole(**changes), REFERENCE)
+
+
+def state_bytes(**changes: object) -> float:
+    """Return bytes of weights, gradients and optimizer states of a run."""
+    found = terms(**changes).terms
+    return sum(found[name].expected for name in STATES if name in found) * GIB
+
+
+def estimated(**changes: object) -> MemoryEstimate:
+    return estimate_memory(whole(**changes), REFERENCE)
+
+
+# States
+
+LLAMA_2_7B = 6_738_415_616
+LLAMA_3_70B = 70_553_706_496
+
+
+@pytest.mark.parametrize(
+    ("changes", "bytes_per_parameter"),
+    [
+        # huggingface/accelerate #2659, Azure/MS-AMP #173, NVIDIA/Megatron-LM #654: 16 or 18,
+        # by the type of the gradients.
+        ({}, 16),
+        ({"gradient_dtype": "fp32"}, 18),
+        ({"precision": "fp32", "gradient_dtype": "fp32"}, 16),
+        # torchtune and litgpt `bf16-true`: 2 + 2 + 4.
+        ({"precision": "bf16-true"}, 8),
+        ({"optimizer": "adamw-8bit"}, 10),
+        ({"optimizer": "adamw-8bit", "precision": "bf16-true"}, 6),
+        ({"optimizer": "lion"}, 12),
+        ({"optimizer": "sgd-momentum"}, 12),
+        ({"optimizer": "sgd", "precision": "bf16-true"}, 4),
+    ],
+)
+def test_states_weigh_what_precision_and_optimizer_make_them(
+    changes: dict[str, object], bytes_per_parameter: float
+) -> None:
+    found = state_bytes(**{**ONE, "model": "llama-2-7b", **changes})
+    assert found / LLAMA_2_7B == pytest.approx(bytes_per_parameter, rel=1e-6)
+
+
+@pytest.mark.parametrize(
+    ("sharding", "bytes_per_parameter"),
+    [
+        # Rajbhandari et al. 2020, figure 1, with 64 devices: 16, 4.19 → 2 + 2 + 12/64,
+        # 2 + 14/64, 16/64.
+        ("ddp", 16),
+        ("zero1", 4 + 12 / 64),
+        ("zero2", 2 + 14 / 64),
+        ("zero3", 16 / 64),
+        ("fsdp", 16 / 64),
+    ],
+)
+def test_sharding_divides_what_its_stage_says(sharding: str, bytes_per_parameter: float) -> None:
+    found = state_bytes(model="llama-2-7b", n_gpus=64, sharding=sharding)
+    assert found / LLAMA_2_7B == pytest.approx(bytes_per_parameter, rel=1e-6)
+
+
+def test_tensor_and_pipeline_sizes_divide_states_before_sharding_does() -> None:
+    found = state_bytes(model="llama-2-7b", n_gpus=64, tp=8, pp=2, sharding="zero1")
+    assert found / LLAMA_2_7B == pytest.approx((4 + 12 / 4) / 16, rel=1e-6)
+
+
+def test_expert_ranks_are_data_parallel_ranks_and_divide_states_once() -> None:
+    facts = {"model": "mixtral-8x7b", "n_gpus": 8, "sharding": "fsdp"}
+    assert state_bytes(**facts, ep=8) == pytest.approx(state_bytes(**facts))
+    replicated = {**facts, "sharding": "ddp"}
+    assert state_bytes(**replicated, ep=8) < state_bytes(**replicated) / 4
+
+
+def test_seven_billion_weights_are_26_gib_in_32_bit_and_13_in_16() -> None:
+    # Lightning-AI/lit-llama #67.
+    facts = {**ONE, "model": "llama-7b", "method": "lora", "lora_rank": 8}
+    wide = terms(**facts, precision="fp32", gradient_dtype="fp32").terms["weights"].expected
+    narrow = terms(**facts).terms["weights"].expected
+    assert wide == pytest.approx(26.1, rel=0.05)
+    assert narrow == pytest.approx(13, rel=0.05)
+
+
+def test_quantised_weights_leave_embeddings_and_head_in_16_bit() -> None:
+    # A Gemma-2B of 2.5B has 0.52B parameters in its embedding: NF4 gains little there.
+    facts = {**ONE, "model": "gemma-2b", "lora_rank": 16}
+    lora = terms(**facts, method="lora").terms["weights"].expected
+    qlora = terms(**facts, method="qlora", quantization="nf4").terms["weights"].expected
+    embedding = 256_000 * 2048
+    expected = (embedding * 2 + (2_506_172_416 - embedding) * 0.52) / GIB
+    assert qlora == pytest.approx(expected, rel=0.03)
+    assert lora - qlora < 0.75 * lora
+
+
+# Reports
+
+
+def test_quantised_adapters_need_less_than_adapters_and_those_less_than_full_training() -> None:
+    # RahulSChand/gpu_poor #1: a 7B at 2,048 tokens is about 16 GB with LoRA and 8 with QLoRA.
+    facts = {**ONE, "model": "codellama-7b", "activation_checkpointing": "full"}
+    facts |= {"fused_loss": True, "lora_rank": 16}
+    full, lora, qlora = (
+        terms(**facts, method=method, quantization=kind).peak
+        for method, kind in (("full-ft", None), ("lora", None), ("qlora", "nf4"))
+    )
+    assert qlora.expected < lora.expected < full.expected
+    assert lora.low <= 16e9 / GIB <= lora.high
+    # The report counts weights and adapters; the context of the driver stands on top.
+    assert qlora.expected <= 8e9 / GIB
+
+
+@pytest.mark.parametrize("n_gpus", [4, 8])
+def test_more_small_cards_do_not_hold_what_each_must_hold(n_gpus: int) -> None:
+    # hiyouga/LLaMA-Factory #4559: 70B QLoRA under data parallelism on A10G of 24 GB.
+    facts = {"model": "llama-3-70b", "gpu": "A10G", "method": "qlora", "quantization": "nf4"}
+    facts |= {"lora_rank": 8, "activation_checkpointing": "full", "fused_loss": True}
+    found = estimated(**facts, n_gpus=n_gpus, micro_batch_size=1, sharding="ddp")
+    assert found.verdict == "OOM"
+    # 70.6 B × 0.56 bytes are 39.7 GB of weights alone, on every card.
+    assert found.terms["weights"].expected > 0.52 * LLAMA_3_70B / GIB
+    alone = estimated(**{**facts, **ONE})
+    assert found.terms["weights"] == alone.terms["weights"]
+
+
+def test_the_longest_samples_break_a_run_that_shorter_ones_leave_alone() -> None:
+    # artidoro/qlora #225: 13B QLoRA on 24 GB runs out of memory at a few samples of 4k tokens.
+    facts = {"n_gpus": 1, "sharding": None, "model": "llama-13b", "gpu": "RTX-3090"}
+    facts |= {"method": "qlora"}
+    facts |= {"quantization": "nf4", "lora_rank": 64, "activation_checkpointing": "full"}
+    verdicts = [
+        estimated(**facts, seq_len=seq_len, micro_batch_size=4).verdict for seq_len in (512, 4096)
+    ]
+    assert verdicts[0] == "FITS"
+    assert verdicts[1] in ("UNCERTAIN", "OOM")
+
+
+def test_seven_billion_in_full_do_not_fit_small_cards_that_replicate() -> None:
+    # meta-llama/llama-cookbook #100: 7B full training on 8 × RTX 3090.
+    facts = {"model": "llama-2-7b", "gpu": "RTX-3090", "method": "full-ft", "fused_loss": True}
+    facts |= {"activation_checkpointing": "full", "micro_batch_size": 1}
+    for precision in ("bf16", "bf16-true"):
+        assert estimated(**facts, precision=precision, sharding="ddp").verdict == "OOM"
+    assert estimated(**facts, precision="bf16-true", sharding="fsdp").verdict != "OOM"
+
+
+def test_one_copy_of_the_logits_in_32_bit_is_what_the_allocator_asked_for() -> None:
+    # modelscope/ms-swift #6966: 32,768 × 151,936 × 4 bytes = 18.5 GiB, three or four copies.
+    facts = {"model": "qwen3-30b-a3b", "seq_len": 32_768, "micro_batch_size": 1}
+    logits = terms(**facts, n_gpus=64, sharding="zero3").terms["logits"]
+    copy = 32_768 * 151_936 * 4 / GIB
+    assert copy == pytest.approx(18.5, abs=0.05)
+    assert logits.low <= 3 * copy <= logits.high
+    fused = terms(**facts, n_gpus=64, sharding="zero3", fused_loss=True).terms["logits"]
+    assert fused.high < copy
+
+
+def test_sixteen_bit_logits_of_a_large_vocabulary_are_a_gib_per_sequence() -> None:
+    # allenai/open-instruct PR #777: 128k vocabulary, 4k tokens.
+    facts = {**ONE, "model": "llama-3-8b", "seq_len": 4096}
+    logits = terms(**facts).terms["logits"]
+    copies = [REFERENCE.quantity("logit_copies_fp32")] * 2
+    assert logits.low / (1 + 2 * copies[0].low) == pytest.approx(1.0, abs=0.03)
+
+
+def test_a_fused_loss_takes_the_hump_away() -> None:
+    # Llama-3-8B QLoRA, 8 × 4,096 tokens: 74 → 24 GB.
+    facts = {**ONE, "model": "llama-3-8b", "method": "qlora", "quantization": "nf4"}
+    facts |= {"lora_rank": 16, "activation_checkpointing": "full", "seq_len": 4096}
+    stock = terms(**{**facts, "micro_batch_size": 8}).peak
+    fused = terms(**{**facts, "micro_batch_size": 8}, fused_loss=True).peak
+    assert stock.low <= 74e9 / GIB <= stock.high
+    assert fused.low <= 24e9 / GIB <= fused.high
+
+
+def test_adapters_do_not_shrink_activations() -> None:
+    # huggingface/peft #2196.
+    full = terms(**ONE, method="full-ft").terms["activations"]
+    lora = terms(**ONE, method="lora", lora_rank=16).terms["activations"]
+    assert lora.expected >= full.expected
+
+
+@pytest.mark.parametrize(
+    ("changes", "measured_gb"),
+    [
+        # HF on A100-80, 7B, packed 4,096, full checkpointing, nvidia-smi.
+        ({"method": "full-ft", "precision": "bf16-true", "n_gpus": 1, "micro_batch_size": 1}, 73),
+        ({"method": "lora", "lora_rank": 16, "n_gpus": 1, "micro_batch_size": 4}, 29),
+        ({"method": "lora", "lora_rank": 16, "n_gpus": 1, "micro_batch_size": 8}, 42),
+        (
+            {"method": "qlora", "quantization": "nf4", "lora_rank": 16, "n_gpus": 1}
+            | {"micro_batch_size": 4},
+            19,
+        ),
+        (
+            {"method": "qlora", "quantization": "nf4", "lora_rank": 16, "n_gpus": 1}
+            | {"micro_batch_size": 8},
+            33,
+        ),
+    ],
+)
+def test_the_peak_of_a_7b_is_near_what_the_driver_showed(
+    changes: dict[str, object], measured_gb: float
+) -> None:
+    facts = {"model": "llama-2-7b", "seq_len": 4096, "activation_checkpointing": "full"}
+    peak = terms(**facts, sharding=None, **changes).peak
+    assert 0.8 * peak.low <= measured_gb * 1e9 / GIB <= 1.25 * peak.high
+
+
+# Verdict
+
+
+@pytest.mark.parametrize(
+    ("peak", "verdict"),
+    [
+        (Range(10, 50, 73), "FITS"),
+        (Range(10, 50, 79), "TIGHT"),
+        (Range(10, 50, 81), "UNCERTAIN"),
+        (Range(79, 90, 100), "UNCERTAIN"),
+        (Range(81, 90, 100), "OOM"),
+    ],
+)
+def test_a_verdict_says_where_the_range_of_the_peak_lies(peak: Range, verdict: str) -> None:
+    assert verdict_of(peak, 80.0, REFERENCE) == verdict
+
+
+def test_a_device_of_unknown_size_has_no_verdict() -> None:
+    assert verdict_of(Range(1, 2, 3), None, REFERENCE) == "UNKNOWN"
+    assert estimated(gpu="GB200").verdict in ("FITS", "UNKNOWN")
+
+
+def test_a_model_whose_samples_are_unknown_has_no_verdict_and_names_its_states() -> None:
+    facts = {"model": None, "params_total": "25M", "flops_per_sample_forward": 4e9}
+    found = estimated(**facts, seq_len=None, objective="classification")
+    assert found.verdict == "UNKNOWN"
+    assert found.reason == "states only: the activations of one sample are not known"
+    assert "activations" not in found.terms
+
+
+def test_an_ambiguous_device_makes_the_verdict_uncertain() -> None:
+    facts = {"model": "llama-2-7b", "n_gpus": 8, "max_steps": 100, "seq_len": 4096}
+    facts |= {"micro_batch_size": 1, "sharding": "zero1", "activation_checkpointing": "full"}
+    facts |= {"gradient_dtype": "bf16", "precision": "bf16", "framework": "pytorch"}
+    verdicts = {}
+    for gpu in ("A100-SXM-40GB", "A100-SXM-80GB", "a100"):
+        memory = assessed(**facts, gpu=gpu).memory
+        assert memory is not None
+        verdicts[gpu] = memory.verdict
+    assert verdicts["A100-SXM-80GB"] in ("FITS", "TIGHT")
+    assert verdicts["A100-SXM-40GB"] != verdicts["A100-SXM-80GB"]
+    assert verdicts["a100"] == "UNCERTAIN"
+
+
+def test_an_unstated_gradient_type_that_decides_makes_the_verdict_uncertain() -> None:
+    facts = {"model": "pythia-2.8b", "gpu": "A100-SXM-80GB", "n_gpus": 1, "max_steps": 100}
+    facts |= {"seq_len": 512, "micro_batch_size": 1, "precision": "bf16", "fused_loss": True}
+    facts |= {"activation_checkpointing": "full", "framework": "pytorch", "compile": False}
+    stated = assessed(**facts, gradient_dtype="bf16").memory
+    unstated = assessed(**facts).memory
+    assert stated is not None
+    assert unstated is not None
+    assert unstated.peak.high > stated.peak.high
+    assert unstated.peak.low == stated.peak.low
+
+
+# Changes that help
+
+
+def applied(run: TrainingRun, fix: str) -> TrainingRun:
+    """Return the run changed as the words of a fix say."""
+    for part in fix.replace(" and ", ", ").split(", "):
+        name, _, value = part.split(" with ")[0].partition("=")
+        if name == "micro_batch_size":
+            run = replace(run, batch=replace(run.batch, micro_batch_size=int(value)))
+        elif name == "sharding":
+            run = replace(run, parallelism=replace(run.parallelism, sharding=value))
+        elif name == "method":
+            rank = run.numerics.lora_rank or 16
+            kind = "nf4" if value == "qlora" else "none"
+            numerics = replace(run.numerics, method=value, lora_rank=rank, quantization=kind)
+            run = replace(run, numerics=numerics)
+        else:
+            known = {"true": True, "false": False}.get(value, value)
+            run = replace(run, numerics=replace(run.numerics, **{name: known}))
+    return run
+
+
+RUNS = st.fixed_dictionaries(
+    {
+        "model": st.sampled_from(["gpt2", "llama-3.2-1b", "llama-2-7b", "llama-2-13b", "gemma-2b"]),
+        "gpu": st.sampled_from(["RTX-3090", "A100-SXM-40GB", "A100-SXM-80GB", "H100-SXM-80GB"]),
+        "n_gpus": st.sampled_from([1, 4, 8]),
+        "seq_len": st.sampled_from([512, 2048, 8192]),
+        "micro_batch_size": st.sampled_from([1, 2, 3, 8, 12, 64]),
+        "method": st.sampled_from(["pretrain", "full-ft", "lora"]),
+        "sharding": st.sampled_from(["ddp", "zero1", "fsdp"]),
+        "activation_checkpointing": st.sampled_from(["none", "full"]),
+        "fused_loss": st.booleans(),
+        "precision": st.sampled_from(["bf16", "bf16-true", "fp32"]),
+        "lora_rank": st.just(16),
+    }
+)
+
+
+@settings(max_examples=100, deadline=None)
+@given(RUNS)
+def test_the_smallest_fix_makes_the_run_fit(facts: dict[str, object]) -> None:
+    run = whole(**facts)
+    found = estimate_memory(run, REFERENCE)
+    if found.verdict in ("FITS", "TIGHT"):
+        assert found.smallest_fix == ""
+        return
+    assume(not found.smallest_fix.startswith("none of the single changes"))
+    fixed = applied(run, found.smallest_fix)
+    assert estimate_memory(fixed, REFERENCE).verdict in ("FITS", "TIGHT"), found.smallest_fix
+    assert run.batch.micro_batch_size % fixed.batch.micro_batch_size == 0
+
+
+@CASES
+@given(RUNS)
+def test_the_largest_micro_batch_fits_and_one_sample_more_does_not(
+    facts: dict[str, object],
+) -> None:
+    run = whole(**facts)
+
+    def verdict(size: int) -> str:
+        batch = replace(run.batch, micro_batch_size=size)
+        return estimate_memory(replace(run, batch=batch), REFERENCE).verdict
+
+    largest = largest_micro_batch(run, REFERENCE)
+    if largest is None:
+        assert verdict(1) in ("UNCERTAIN", "OOM")
+        return
+    assert verdict(largest) in ("FITS", "TIGHT")
+    assert verdict(largest + 1) in ("UNCERTAIN", "OOM")
+
+
+def test_a_fix_holds_for_every_plausible_value_of_what_is_assumed() -> None:
+    facts = {"model": "llama-2-7b", "gpu": "a100", "n_gpus": 8, "max_steps": 100}
+    facts |= {"seq_len": 4096, "micro_batch_size": 8, "precision": "bf16", "framework": "pytorch"}
+    before = assessed(**facts).memory
+    assert before is not None
+    assert before.verdict in ("UNCERTAIN", "OOM")
+    stated = {}
+    for part in before.smallest_fix.replace(" and ", ", ").split(", "):
+        name, _, value = part.split(" with ")[0].partition("=")
+        stated[name] = value
+    after = assessed(**{**facts, **stated}).memory
+    assert after is not None
+    assert after.verdict in ("FITS", "TIGHT")
+
+
+def test_when_no_single_change_helps_that_is_said() -> None:
+    facts = {"model": "llama-3.1-405b", "gpu": "RTX-3090", **ONE}
+    assert estimated(**facts).smallest_fix == (
+        "none of the single changes fits: use devices with more memory, or split the model"
+    )
+
+
+def test_an_earlier_run_of_the_configuration_proves_what_is_enough() -> None:
+    run = whole(model="llama-2-7b", gpu="A100-SXM-40GB", sharding="zero1", micro_batch_size=2)
+    assert estimate_memory(run, REFERENCE).verdict in ("UNCERTAIN", "OOM")
+    proven = estimate_memory(run, REFERENCE, proven_gib=36.0)
+    assert proven.verdict == "FITS"
+    assert proven.peak.high == 36.0
+    assert proven.reason.startswith("an earlier run of this configuration ended well")
+
+
+@CASES
+@given(RUNS, st.sampled_from(["micro_batch_size", "seq_len"]))
+def test_more_samples_or_longer_ones_never_need_less(facts: dict[str, object], name: str) -> None:
+    less = memory_terms(whole(**facts), REFERENCE).peak
+    more = memory_terms(whole(**{**facts, name: 2 * int(str(facts[name]))}), REFERENCE).peak
+    for end in ("low", "expected", "high"):
+        assert getattr(more, end) >= getattr(less, end)
+
+
+@CASES
+@given(RUNS, st.integers(1, 40), st.sampled_from([512, 1024, 2048]))
+def test_more_parameters_never_need_less(
+    facts: dict[str, object], n_layers: int, d_model: int
+) -> None:
+    shape = {**facts, "model": None, "model_family": "llama", "vocab_size": 32_000}
+    shape |= {"n_layers": n_layers, "d_model": d_model, "n_heads": 8}
+    small = memory_terms(whole(**shape), REFERENCE).peak
+    deep = memory_terms(whole(**{**shape, "n_layers": 2 * n_layers}), REFERENCE).peak
+    wide = memory_terms(whole(**{**shape, "d_model": 2 * d_model}), REFERENCE).peak
+    if shape["sharding"] != "fsdp":
+        assert deep.expected >= small.expected
+    assert wide.expected >= small.expected
+
+
+@CASES
+@given(RUNS)
+def test_terms_add_up_to_the_peak(facts: dict[str, object]) -> None:
+    found = memory_terms(whole(**facts), REFERENCE)
+    for end in ("low", "expected", "high"):
+        assert getattr(found.peak, end) == pytest.approx(
+            sum(getattr(term, end) for term in found.terms.values())
+        )
