@@ -16,6 +16,7 @@ Scalar = bool | int | float | str | None
 _WORDS: Mapping[str, Scalar] = {"true": True, "false": False, "null": None, "~": None, "": None}
 _INTEGER = re.compile(r"[-+]?(0|[1-9][0-9]*)")
 _FLOAT = re.compile(r"[-+]?([0-9]+\.[0-9]*|\.[0-9]+|[0-9]+(?=[eE]))([eE][-+]?[0-9]+)?")
+_OF_A_VARIANT = ("multiplier", "seeds", "tuning_trials", "priority")
 _DECISION = re.compile(r"(.+?)=(accepted|rejected|open)(?::\s*(.*))?", re.DOTALL)
 
 
@@ -71,6 +72,24 @@ def _decision(text: str) -> dict[str, str]:
     }
 
 
+def _variant(text: str) -> dict[str, object]:
+    name, _, rest = text.partition(":")
+    if not name.strip():
+        raise click.BadParameter("name the variant, such as half-depth:n_layers=6.")
+    variant: dict[str, object] = {"name": name.strip()}
+    changes: list[tuple[str, Scalar]] = []
+    claims: list[str] = []
+    for part in (part.strip() for part in rest.split(",") if part.strip()):
+        key, value = _fact(part)
+        if key == "claim":
+            claims.append(str(value))
+        elif key in _OF_A_VARIANT:
+            variant[key] = value
+        else:
+            changes.append((key, value))
+    return {**variant, "changes": _as_facts(changes), "claims": claims}
+
+
 def _as_facts(pairs: Sequence[tuple[str, Scalar]]) -> dict[str, Scalar]:
     facts = dict(pairs)
     if len(facts) < len(pairs):
@@ -111,6 +130,31 @@ PARAMETERS: Mapping[str, Callable[[], click.Parameter]] = {
     ),
     "from_budget": lambda: click.Option(
         ["--from-budget"], is_flag=True, help="Start from the inputs stored in the budget."
+    ),
+    "baseline": lambda: click.Option(
+        ["--baseline"], help="Name of the run the ablation baseline is made from."
+    ),
+    "variants": lambda: click.Option(
+        ["--variant", "variants"],
+        type=_variant,
+        metavar="NAME[:FACT=VALUE,...]",
+        multiple=True,
+        help="A variant of the ablation matrix: the facts it changes, and multiplier, seeds, "
+        "tuning_trials, priority or claim, such as 'half-depth:n_layers=6,seeds=3'. Repeatable.",
+    ),
+    "required_seeds": lambda: click.Option(
+        ["--required-seeds"], type=int, help="Seeds the claims need; the plan's when absent."
+    ),
+    "boards": lambda: click.Option(
+        ["--board", "boards"],
+        type=click.Choice(["risk", "decision", "evidence", "action", "handoff", "convention"]),
+        multiple=True,
+        default=["risk", "decision", "evidence"],
+        show_default=True,
+        help="A board to keep. Repeatable.",
+    ),
+    "create_boards": lambda: click.Option(
+        ["--create-boards"], is_flag=True, help="Make a missing board from the template."
     ),
     "decisions": lambda: click.Option(
         ["--decision", "decisions"],

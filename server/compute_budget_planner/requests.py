@@ -55,40 +55,6 @@ class RunRequest(_Closed):
     )
 
 
-class Decision(_Closed):
-    """What the user decided about a cheaper alternative."""
-
-    alternative: str = Field(description="The alternative, as the budget names it.")
-    decision: Literal["accepted", "rejected", "open"]
-    reason: str = ""
-
-
-class WriteBudgetRequest(_Closed):
-    """Arguments of `write_budget`."""
-
-    files: list[str] = Field(default_factory=list, description="As for estimate_run.")
-    facts: dict[str, FactInput] = Field(default_factory=dict, description="As for estimate_run.")
-    runs: list[str] = Field(
-        default_factory=list,
-        description="Names of the main runs (models × data sets); all found runs when empty.",
-    )
-    measured_runs: list[MeasuredRun] = Field(
-        default_factory=list, description="As for estimate_run."
-    )
-    from_budget: bool = Field(default=False, description="Refresh the written budget.")
-    decisions: list[Decision] = Field(
-        default_factory=list, description="Decisions on alternatives to record."
-    )
-    claims: list[str] = Field(default_factory=list, description="Linked claims, such as CLM-001.")
-    status: Literal["draft", "approved", "superseded"] = Field(
-        default="draft", description="State of the plan."
-    )
-    dry_run: bool = Field(default=False, description="Show the diff and write nothing.")
-    expected_sha256: str | None = Field(
-        default=None, description="Write only if the budget on disk still has this hash."
-    )
-
-
 class VariantInput(_Closed):
     """A variant of the ablation matrix as the caller gives it."""
 
@@ -110,6 +76,46 @@ class VariantInput(_Closed):
     claims: list[str] = Field(default_factory=list, description="Claims that depend on it.")
 
 
+class Decision(_Closed):
+    """What the user decided about a cheaper alternative."""
+
+    alternative: str = Field(description="The alternative, as the budget names it.")
+    decision: Literal["accepted", "rejected", "open"]
+    reason: str = ""
+
+
+class WriteBudgetRequest(_Closed):
+    """Arguments of `write_budget`."""
+
+    files: list[str] = Field(default_factory=list, description="As for estimate_run.")
+    facts: dict[str, FactInput] = Field(default_factory=dict, description="As for estimate_run.")
+    runs: list[str] = Field(
+        default_factory=list,
+        description="Names of the main runs (models × data sets); all found runs when empty.",
+    )
+    measured_runs: list[MeasuredRun] = Field(
+        default_factory=list, description="As for estimate_run."
+    )
+    from_budget: bool = Field(default=False, description="Refresh the written budget.")
+    baseline: str | None = Field(
+        default=None, description="The run the ablation baseline is made from, of several."
+    )
+    variants: list[VariantInput] = Field(
+        default_factory=list, description="Variants beside those of the plan."
+    )
+    decisions: list[Decision] = Field(
+        default_factory=list, description="Decisions on alternatives to record."
+    )
+    claims: list[str] = Field(default_factory=list, description="Linked claims, such as CLM-001.")
+    status: Literal["draft", "approved", "superseded"] = Field(
+        default="draft", description="State of the plan."
+    )
+    dry_run: bool = Field(default=False, description="Show the diff and write nothing.")
+    expected_sha256: str | None = Field(
+        default=None, description="Write only if the budget on disk still has this hash."
+    )
+
+
 class AblationsRequest(_Closed):
     """Arguments of `cost_ablations`."""
 
@@ -121,10 +127,12 @@ class AblationsRequest(_Closed):
         default_factory=dict,
         description="Facts of the baseline, and available_gpu_hours and max_gpus.",
     )
-    run: str | None = Field(default=None, description="The run the baseline is made from.")
-    runs: list[str] | None = Field(
-        default=None,
-        description="Main runs counted as required; all unfinished ones when left out.",
+    baseline: str | None = Field(
+        default=None, description="The run the baseline is made from, of several."
+    )
+    runs: list[str] = Field(
+        default_factory=list,
+        description="Main runs counted as required; all unfinished ones when empty.",
     )
     measured_runs: list[MeasuredRun] = Field(
         default_factory=list, description="As for estimate_run."

@@ -157,6 +157,60 @@ one GPU or the smallest group that holds the run. `bound` names the limit that d
         example={"files": ["jobs/train.sh"], "run": "train"},
     ),
     ToolSpec(
+        name="cost_ablations",
+        title="Cost ablation matrix",
+        essence=(
+            "Costs an ablation matrix: per variant the multiplier, GPU-hours and priority, totals "
+            "per priority, the minimum run set, and what is cut under the hours available."
+        ),
+        details="""
+The matrix is that of a design plan and a baseline audit among the files, and of `variants`. A
+variant is estimated anew from its changes; one that cannot be read as facts gets a stated
+multiplier or a question, never 1x. Nothing is written. All arguments are optional:
+- files, facts, measured_runs, from_budget: as for estimate_run. facts also takes
+  available_gpu_hours and max_gpus (GPUs in use at once).
+- baseline: name of the run the baseline is made from; required only when several could be it.
+- runs: names of the main runs counted as required; default: all unfinished ones.
+- variants: list of {name, changes: {fact: value}, multiplier, seeds, tuning_trials, priority,
+  claims}; priority is required, should-have or optional; a name of the plan replaces its row.
+- required_seeds: seeds the claims need; default: the plan's number. Further seeds are should-have.
+""",
+        request="requests:AblationsRequest",
+        result="results:AblationsResult",
+        function="planner:cost_ablations",
+        arguments=(
+            "files",
+            "facts",
+            "baseline",
+            "runs",
+            "measured_runs",
+            "from_budget",
+            "variants",
+            "required_seeds",
+        ),
+        example={
+            "variants": [{"name": "half-depth", "changes": {"n_layers": 6}, "seeds": 3}],
+            "facts": {"available_gpu_hours": 1200},
+        },
+    ),
+    ToolSpec(
+        name="suggest_alternatives",
+        title="Suggest cheaper alternatives",
+        essence=(
+            "Suggests cheaper ways to answer the same question, each estimated anew: what falls "
+            "(GPU-hours, wall-clock, cost), signal quality, risk of misleading, what to watch."
+        ),
+        details=f"""
+Free ones change no result, levers hardly any, question ones change the design; only what fits in
+memory and saves something is listed. Nothing is written.
+{_RUN_DETAILS}""",
+        request="requests:RunRequest",
+        result="results:AlternativesResult",
+        function="planner:suggest_alternatives",
+        arguments=_RUN_ARGUMENTS,
+        example={"files": ["jobs/train.sh"]},
+    ),
+    ToolSpec(
         name="write_budget",
         title="Write compute budget",
         essence=(
@@ -170,6 +224,8 @@ arguments are optional:
 - runs: list of names of the main runs; default: all runs found.
 - from_budget: true refreshes the written budget from its stored inputs; default false.
 - decisions: list of {alternative, decision, reason}; decision is accepted, rejected or open.
+- variants, baseline: the ablation matrix as for cost_ablations, and the run its baseline is made
+  from; a design plan among the files needs neither.
 - claims: list of linked claims, such as CLM-001.
 - status: draft (default), approved or superseded; a draft may be incomplete.
 - dry_run: true returns the diff and writes nothing; default false.
@@ -184,6 +240,8 @@ arguments are optional:
             "runs",
             "measured_runs",
             "from_budget",
+            "baseline",
+            "variants",
             "decisions",
             "claims",
             "status",
@@ -191,6 +249,33 @@ arguments are optional:
             "expected_sha256",
         ),
         example={"files": ["jobs/train.sh"], "dry_run": True},
+        read_only=False,
+        destructive=True,
+    ),
+    ToolSpec(
+        name="update_memory",
+        title="Update memory boards",
+        essence=(
+            "Brings the project's memory boards up to the written budget: risk, decision and "
+            "evidence rows, edited in place with everything else kept byte for byte."
+        ),
+        details="""
+Works from the written budget. A risk row is due when required GPU-hours exceed the available
+ones, a run does not fit its time limit or memory; a decision block when the user accepted an
+alternative that changes the design; an evidence row for compute the paper will cite. The same call
+twice changes nothing. In a git worktree only its own status page is written. All arguments are
+optional:
+- claims: list of claims that depend on the compute, such as CLM-001.
+- boards: list out of risk, decision, evidence, action, handoff, convention; default: the first
+  three.
+- create_boards: true makes a missing board from the template; default false.
+- dry_run: true returns the diffs and writes nothing; default false.
+""",
+        request="requests:MemoryRequest",
+        result="results:MemoryResult",
+        function="planner:update_memory",
+        arguments=("claims", "boards", "create_boards", "dry_run"),
+        example={"claims": ["CLM-001"], "dry_run": True},
         read_only=False,
         destructive=True,
     ),

@@ -3,13 +3,13 @@
 import math
 from dataclasses import dataclass
 
-from compute_budget_planner.estimation.parameters import count_parameters
 from compute_budget_planner.estimation.ranges import Range
+from compute_budget_planner.estimation.step_time import trainable_parameters
 from compute_budget_planner.estimation.steps import StepsLedger
 from compute_budget_planner.guide.reference import Reference
 from compute_budget_planner.guide.rows import Quantity
 from compute_budget_planner.numbers import brief
-from compute_budget_planner.workload.architecture import Architecture
+from compute_budget_planner.workload.architecture import Architecture, SampleModel
 from compute_budget_planner.workload.run import TrainingRun
 
 
@@ -36,15 +36,22 @@ def startup_hours(run: TrainingRun, reference: Reference) -> Range:
     return hours
 
 
+def checkpoint_gib(run: TrainingRun, reference: Reference) -> float:
+    """Return the size of a resumable checkpoint on disk in GiB."""
+    return _checkpoint_bytes(run, reference).expected / 2**30
+
+
+def _checkpoint_bytes(run: TrainingRun, reference: Reference) -> Range:
+    """Return bytes of weights, master copy and moments of what is trained."""
+    params = float(run.model.params_total) if isinstance(run.model, SampleModel) else 0.0
+    if isinstance(run.model, Architecture):
+        params = float(trainable_parameters(run, run.model))
+    return _spread(reference.quantity("checkpoint_bytes_full"), params)
+
+
 def checkpoint_hours(run: TrainingRun, reference: Reference) -> Range:
     """Return hours one resumable checkpoint stalls training."""
-    if isinstance(run.model, Architecture):
-        params = float(count_parameters(run.model).total)
-    else:
-        params = float(run.model.params_total)
-    if run.numerics.method in ("lora", "qlora"):
-        params *= 0.01
-    size = _spread(reference.quantity("checkpoint_bytes_full"), params)
+    size = _checkpoint_bytes(run, reference)
     rate = reference.quantity("checkpoint_write_gb_s")
     nodes = run.hardware.n_nodes * 1e9 * 3600
     return Range(

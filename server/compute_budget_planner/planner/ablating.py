@@ -5,7 +5,8 @@ from dataclasses import dataclass, replace
 
 from compute_budget_planner.errors import FactError, RequestError
 from compute_budget_planner.estimation.ranges import Range
-from compute_budget_planner.planner.assessing import AD_HOC, Assessed, RunInputs, assess_run
+from compute_budget_planner.planner.assessing import Assessed, RunInputs, assess_run
+from compute_budget_planner.planner.boards_read import finished_runs
 from compute_budget_planner.planner.matrix import (
     Matrix,
     MatrixRow,
@@ -64,7 +65,7 @@ def cost_matrix(
             remedy=" ".join(base.assessment.resolution.questions),
         )
     seeds = required_seeds or matrix.required_seeds
-    existing = _existing(inputs)
+    existing = _existing(workspace, inputs)
     rows: list[VariantOut] = []
     portions: list[Portion] = []
     for row in matrix.rows:
@@ -243,19 +244,12 @@ def _portion(row: MatrixRow, cost: _Cost, priority: Priority, seeds: int) -> Por
     )
 
 
-def _existing(inputs: RunInputs) -> dict[str, str]:
+def _existing(workspace: Workspace, inputs: RunInputs) -> dict[str, str]:
     """Return the rows that have run already, by name, with the place that says so."""
-    done: dict[str, str] = {}
-    for reading in inputs.gathered.readings.values():
-        for entry in reading.board_rows:
-            status = entry.cells.get("status", "")
-            if entry.board == "evidence" and status in ("completed", "verified", "available"):
-                for name in entry.cells.get("run ids", "").replace(";", ",").split(","):
-                    if name.strip():
-                        done.setdefault(name.strip(), f"{entry.id}, {entry.source}")
+    done = finished_runs(workspace)
     for run in inputs.gathered.runs:
         finished = [p for p in run.prior_logs if inputs.gathered.readings[p].finished]
-        if finished and run.name != AD_HOC:
+        if finished:
             done.setdefault(run.name, finished[0])
     return done
 
@@ -279,7 +273,7 @@ def baseline_run(workspace: Workspace, inputs: RunInputs, name: str | None) -> A
         names = ", ".join(f"`{run.name}`" for run in candidates)
         raise RequestError(
             f"the baseline may be any of {names}",
-            where="run",
-            remedy="Name the run the baseline is made from as `run`.",
+            where="baseline",
+            remedy="Name the run the baseline is made from as `baseline`.",
         )
     return assess_run(workspace, inputs, candidates[0] if candidates else None)

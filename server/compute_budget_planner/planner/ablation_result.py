@@ -11,6 +11,7 @@ from compute_budget_planner.planning.ablations import (
     Priority,
     Selection,
     claims_hit,
+    elapsed_hours,
     select,
     totals_by_priority,
 )
@@ -38,14 +39,14 @@ def ablations_result(
         MainRunOut(run=e.run, seeds=e.seeds, gpu_hours=e.gpu_hours_all_seeds) for e in main_runs
     ]
     fixed = _sum([m.gpu_hours for m in mains])
-    chosen = select(
-        costed.portions, 0.0 if fixed is None else fixed.expected, available_gpu_hours, max_gpus
-    )
+    chosen = select(costed.portions, 0.0 if fixed is None else fixed.expected, available_gpu_hours)
+    running = [*(p for e in main_runs for p in _main_portions(e)), *chosen.kept]
     open_rows = [row for row in costed.rows if row.basis == "open"]
     by_priority = totals_by_priority(costed.portions)
     required = by_priority[Priority.REQUIRED].plus(fixed or Range.exact(0.0))
     everything = total(by_priority.values()).plus(fixed or Range.exact(0.0))
     complete = fixed is not None or not mains
+    settled = complete and not any(row.priority == "required" for row in open_rows)
     result = AblationsResult(
         summary="",
         baseline=costed.baseline.name,
@@ -55,7 +56,7 @@ def ablations_result(
         required_gpu_hours=RangeOut.of(required) if complete else None,
         all_gpu_hours=RangeOut.of(everything) if complete else None,
         available_gpu_hours=available_gpu_hours,
-        verdict=chosen.verdict if complete else "unknown",
+        verdict=chosen.verdict if settled or chosen.verdict == "over" else "unknown",
         shortfall_gpu_hours=chosen.shortfall_gpu_hours,
         minimum_run_set=[
             *(f"{m.run} ({shown(m.seeds)} seed(s))" for m in mains),
@@ -63,13 +64,32 @@ def ablations_result(
         ],
         kept=[_named(p) for p in chosen.kept],
         cut=[_cut(p, chosen) for p in chosen.cut],
-        elapsed_hours=chosen.elapsed_hours,
+        elapsed_hours=elapsed_hours(running, max_gpus),
         max_gpus=max_gpus,
         excluded=list(costed.matrix.excluded),
         questions=[*costed.matrix.questions, *(row.question for row in open_rows)],
         next=_next(chosen, open_rows, arguments),
     )
     return result.model_copy(update={"summary": _summary(result)})
+
+
+def _main_portions(estimate: EstimateResult) -> list[Portion]:
+    """Return a main run as a portion, for the time until everything is done."""
+    hours, wall = estimate.gpu_hours_all_seeds, estimate.wall_clock_hours
+    if hours is None or wall is None or estimate.n_gpus is None:
+        return []
+    return [
+        Portion(
+            variant=estimate.run,
+            priority=Priority.REQUIRED,
+            seeds=estimate.seeds,
+            runs=estimate.seeds,
+            gpu_hours=Range(hours.low, hours.expected, hours.high),
+            hours_of_one=wall.expected,
+            n_gpus=estimate.n_gpus,
+            claims=(),
+        )
+    ]
 
 
 def _sum(parts: Sequence[RangeOut | None]) -> Range | None:
@@ -151,4 +171,4 @@ def _summary(result: AblationsResult) -> str:
         text += f". Cut: {', '.join(c.variant for c in result.cut)}"
     if result.questions:
         text += f". Open: {shown(len(result.questions))}, first: {result.questions[0]}"
-    return text + "."
+    return text.rstrip(".") + "."

@@ -81,7 +81,7 @@ def run_inputs(
         PlannerError: a file, a fact or a measured run cannot be used.
     """
     if from_budget:
-        stored = stored_request(workspace)
+        stored = stored_request(workspace).request
         files = list(dict.fromkeys([*stored.files, *files]))
         facts = {**stored.facts, **facts}
         measured_runs = [*stored.measured_runs, *measured_runs]

@@ -4,13 +4,17 @@ from collections.abc import Sequence
 
 from compute_budget_planner.numbers import shown
 from compute_budget_planner.planner.sentences import spread
-from compute_budget_planner.results import EstimateResult, RangeOut, SmokeResult
+from compute_budget_planner.results import AblationsResult, EstimateResult, RangeOut, SmokeResult
 
 _CONSUMER_GIB = 24.0
 
 
-def disclosure(estimates: Sequence[EstimateResult], total: RangeOut | None) -> str:
-    """Return what to disclose: devices, hours, the sum, and whether a consumer card suffices."""
+def disclosure(
+    estimates: Sequence[EstimateResult],
+    total: RangeOut | None,
+    ablations: AblationsResult | None,
+) -> str:
+    """Return what to disclose: devices, hours, sums, checkpoints, and whether a small card does."""
     known = [e for e in estimates if e.status == "estimated" and e.gpu_hours is not None]
     if not known:
         return "Nothing to disclose yet: no run is estimated."
@@ -24,6 +28,13 @@ def disclosure(estimates: Sequence[EstimateResult], total: RangeOut | None) -> s
         )
     if total is not None:
         sentences.append(f"All main runs and seeds: {spread(total, 'GPU-hours')} (estimated).")
+    if ablations is not None and ablations.all_gpu_hours is not None:
+        everything = spread(ablations.all_gpu_hours, "GPU-hours")
+        sentences.append(f"With the whole ablation matrix: {everything} (estimated).")
+    sizes = {e.run: e.checkpoint_gib for e in known if e.checkpoint_gib is not None}
+    if sizes:
+        shown_sizes = ", ".join(f"{run} {shown(size)} GiB" for run, size in sizes.items())
+        sentences.append(f"A checkpoint to resume from: {shown_sizes}.")
     sentences.append(_consumer(known))
     return " ".join(sentences)
 

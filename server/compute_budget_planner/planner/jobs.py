@@ -1,5 +1,6 @@
 """The job blocks of a budget: what `run-experiment` asks for, per job."""
 
+from dataclasses import dataclass
 from pathlib import Path
 
 from compute_budget_planner.numbers import rounded
@@ -23,68 +24,87 @@ OPEN = "to be named"
 """Stands where the project does not say what `run-experiment` will ask."""
 
 
-def job_block(
-    workspace: Workspace,
-    assessed: Assessed,
-    run: TrainingRun,
-    *,
-    task_class: str,
-    job_name: str,
-    extra_options: str,
-    walltime: float,
-    expected_hours: float,
-    gpu_hours: float,
-    segments: int = 1,
-) -> JobBlock:
-    """Return one job, ready for `/run-experiment`; walltime in hours, margin included.
+@dataclass(frozen=True)
+class JobSpec:
+    """What a job is for: its place in the order, its length, and what a person must know.
 
-    `segments` jobs in a row, each resuming from the last, make up the run.
+    `gpu_hours` is of one seed; `segments` jobs in a row, each resuming from the last, make up one
+    seed. A job that is not the main run itself (`own_outputs` false) must write elsewhere.
     """
+
+    name: str
+    priority: str
+    seeds: int
+    walltime_hours: float
+    expected_hours: float
+    gpu_hours: float
+    segments: int = 1
+    options: str = ""
+    notes: tuple[str, ...] = ()
+    own_outputs: bool = False
+    exp_id: str | None = None
+
+
+def job_block(
+    workspace: Workspace, assessed: Assessed, run: TrainingRun, spec: JobSpec
+) -> JobBlock:
+    """Return one job, ready for `/run-experiment`."""
     job = _job(assessed)
     environment = _environment(assessed)
     n_gpus = run.hardware.n_gpus
-    smoke = task_class == "smoke"
-    folder = f"outputs/{job_name}" if smoke else _own_folder(workspace, job, job_name)
-    seeds = 1 if smoke else assessed.seeds
-    command, notes = _command(workspace, assessed, run, folder if smoke else None)
-    if command and smoke and not extra_options:
+    smoke = spec.priority == "smoke"
+    folder = f"outputs/{spec.name}"
+    if spec.own_outputs:
+        folder = _own_folder(workspace, job, spec.name)
+    command, notes = _command(
+        workspace, assessed, run, None if spec.own_outputs else folder, first=smoke
+    )
+    notes += spec.notes
+    if command and smoke and not spec.options:
         notes.append("no option known here shortens this command: stop it after the smoke's steps")
-    if seeds > 1:
+    if spec.seeds > 1:
         notes.append(_per_seed(command))
-    if segments > 1:
+    if spec.segments > 1:
         notes.append(
-            f"chain of {segments} jobs: submit each with --dependency=afterany on the one before "
-            "and resume from the last checkpoint"
+            f"chain of {spec.segments} jobs: submit each with --dependency=afterany on the one "
+            "before and resume from the last checkpoint"
         )
-    command = " ".join(part for part in (command, extra_options) if part)
+    command = " ".join(part for part in (command, spec.options) if part)
     return JobBlock(
         environment=environment,
         command=command or OPEN,
-        job_name=job_name,
+        job_name=spec.name,
         gpus=n_gpus,
         gpu_type=run.hardware.accelerator.name,
-        walltime=clock(walltime),
-        walltime_margin_percent=_margin_percent(walltime, expected_hours, segments),
+        walltime=clock(spec.walltime_hours),
+        walltime_margin_percent=_margin_percent(spec),
         cpus_per_task=_whole(job, "cpus_per_task"),
         mem=_text(job, "mem", workspace.project.root),
         conda_env=_text(job, "conda_env", workspace.project.root),
         output_dir=f"{folder}/",
-        array=f"0-{seeds - 1}%{seeds}" if seeds > 1 else None,
+        array=f"0-{spec.seeds - 1}%{spec.seeds}" if spec.seeds > 1 else None,
         special="; ".join(notes),
-        task_class=task_class,
-        workload_shape=_shape(n_gpus, seeds),
-        expected_gpu_hours=rounded(gpu_hours) * seeds,
-        exp_id=None,
-        invocation=_invocation(environment, job, job_name, n_gpus),
+        task_class="smoke" if smoke else "formal",
+        workload_shape=_shape(n_gpus, spec.seeds),
+        priority=spec.priority,
+        expected_gpu_hours=rounded(spec.gpu_hours) * spec.seeds,
+        exp_id=spec.exp_id,
+        invocation=_invocation(environment, job, spec.name, n_gpus),
     )
 
 
 def _command(
-    workspace: Workspace, assessed: Assessed, run: TrainingRun, smoke_folder: str | None
+    workspace: Workspace,
+    assessed: Assessed,
+    run: TrainingRun,
+    other_folder: str | None,
+    *,
+    first: bool,
 ) -> tuple[str, list[str]]:
     """Return the training command on the run's devices, and what it leaves to a person.
 
-    A smoke test's command must never write into the run's own outputs.
+    With `other_folder` it must not write into the run's own outputs; `first` takes one task of
+    an array.
     """
     job = _job(assessed)
     words = training_words(job)
@@ -94,11 +114,11 @@ def _command(
     shrunk = planned is not None and run.hardware.n_gpus < planned.hardware.n_gpus
     words = tuple(on_hardware(words, run.hardware, shrunk=shrunk))
     notes = []
-    if smoke_folder is not None:
-        moved = writing_to(words, job.output_dir, smoke_folder)
+    if other_folder is not None:
+        moved = writing_to(words, job.output_dir, other_folder)
         if moved == list(words):
-            notes.append(f"the command names no output folder: let it write to {smoke_folder}/")
-        words = tuple(first_task(moved))
+            notes.append(f"the command names no output folder: let it write to {other_folder}/")
+        words = tuple(first_task(moved) if first else moved)
     return shell_line(words, workspace.project.root), notes
 
 
@@ -125,9 +145,9 @@ def _invocation(environment: str, job: Reading | None, job_name: str, n_gpus: in
     return " ".join(["/run-experiment", *(f"{k} {v}" for k, v in known.items() if v)])
 
 
-def _margin_percent(walltime: float, expected_hours: float, segments: int) -> float | None:
+def _margin_percent(spec: JobSpec) -> float | None:
     """Return how far the walltime lies above the expected time; a chain's jobs end at the limit."""
-    return 100 * (walltime / expected_hours - 1) if segments == 1 else None
+    return 100 * (spec.walltime_hours / spec.expected_hours - 1) if spec.segments == 1 else None
 
 
 def _shape(n_gpus: int, seeds: int) -> str:

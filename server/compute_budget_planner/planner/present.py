@@ -1,7 +1,7 @@
 """From an assessment to the result of `estimate_run`: rounded, explained, with what comes next."""
 
 from compute_budget_planner.estimation.device_rate import emulates_bf16
-from compute_budget_planner.estimation.overheads import startup_hours
+from compute_budget_planner.estimation.overheads import checkpoint_gib, startup_hours
 from compute_budget_planner.estimation.parameters import count_parameters
 from compute_budget_planner.estimation.ranges import Range
 from compute_budget_planner.estimation.steps import StepsLedger
@@ -73,6 +73,7 @@ def _with_numbers(
         "gpu": run.hardware.accelerator.name,
         "n_gpus": run.hardware.n_gpus,
         "parameters": _parameters(run),
+        "checkpoint_gib": checkpoint_gib(run, workspace.reference),
         "assumptions": _assumptions(assessed),
         "warnings": [*result.warnings, *_warnings(run)],
     }

@@ -11,7 +11,7 @@ from compute_budget_planner.estimation.step import step_time
 from compute_budget_planner.estimation.steps import rows_in_dataset
 from compute_budget_planner.guide.reference import Reference, spelling
 from compute_budget_planner.planner.assessing import Assessed, budget_arguments
-from compute_budget_planner.planner.jobs import job_block
+from compute_budget_planner.planner.jobs import JobSpec, job_block
 from compute_budget_planner.planner.sentences import smoke_summary
 from compute_budget_planner.planner.workspace import Workspace
 from compute_budget_planner.planning.criteria import pass_criteria
@@ -24,7 +24,7 @@ from compute_budget_planner.planning.smoke import (
     size_smoke,
 )
 from compute_budget_planner.planning.smoke_run import smoke_run
-from compute_budget_planner.results import NextStep, RangeOut, SmokeResult
+from compute_budget_planner.results import JobBlock, NextStep, RangeOut, SmokeResult
 from compute_budget_planner.workload.run import TrainingRun
 
 
@@ -42,16 +42,20 @@ def smoke_of(workspace: Workspace, assessed: Assessed) -> SmokeResult:
             next=[NextStep(tool="estimate_run", arguments=assessed.arguments)],
         )
         return result.model_copy(update={"summary": smoke_summary(result)})
-    small = smoke_run(run, workspace.reference)
-    step = _smoke_step(run, small, estimate, workspace.reference)
-    startup = startup_hours(small, workspace.reference).scaled(3600)
-    rules = SmokeRules.of(workspace.reference)
+    reference = workspace.reference
+    rules = SmokeRules.of(reference)
+    small = smoke_run(run, reference)
+    step, startup = _durations(run, small, estimate, reference)
     size = size_smoke(_inputs(small, estimate, step, startup), rules)
+    if size.bound is Bound.RUN_ITSELF:
+        # Nothing smaller is worth a job of its own: the run is watched from its start.
+        small = run
+        step, startup = _durations(run, small, estimate, reference)
+        size = size_smoke(_inputs(small, estimate, step, startup), rules)
     seconds = startup.plus(step.scaled(size.steps))
-    peak = memory_terms(small, workspace.reference).peak
-    verdict = verdict_of(peak, small.hardware.accelerator.memory_gib, workspace.reference)
-    minutes = seconds.scaled(1 / 60)
-    overrides = _overrides(run, size, workspace.reference)
+    peak = memory_terms(small, reference).peak
+    verdict = verdict_of(peak, small.hardware.accelerator.memory_gib, reference)
+    overrides = _overrides(run, size, reference)
     result = SmokeResult(
         summary="",
         run=assessed.name,
@@ -59,7 +63,7 @@ def smoke_of(workspace: Workspace, assessed: Assessed) -> SmokeResult:
         steps=size.steps,
         n_gpus=small.hardware.n_gpus,
         data_fraction_percent=_data_percent(small, size.steps),
-        wall_clock_minutes=RangeOut.of(minutes),
+        wall_clock_minutes=RangeOut.of(seconds.scaled(1 / 60)),
         gpu_hours=RangeOut.of(seconds.scaled(small.hardware.n_gpus / 3600)),
         share_of_run_percent=100 * size.share,
         bound=size.bound.value,
@@ -68,22 +72,42 @@ def smoke_of(workspace: Workspace, assessed: Assessed) -> SmokeResult:
         overrides=overrides,
         expected_step_seconds=RangeOut.of(step),
         expected_peak_gib=RangeOut.of(peak),
-        job=job_block(
-            workspace,
-            assessed,
-            small,
-            task_class="smoke",
-            job_name=f"{assessed.name}-smoke",
-            extra_options=" ".join(overrides),
-            walltime=walltime_hours(
-                minutes.scaled(1 / 60), run.limits.time_limit_hours, workspace.reference
-            ),
-            expected_hours=minutes.expected / 60,
-            gpu_hours=size.gpu_hours,
-        ),
+        job=None
+        if size.bound is Bound.RUN_ITSELF
+        else _job(workspace, assessed, small, size, seconds, overrides),
         next=[NextStep(tool="write_budget", arguments=budget_arguments(assessed))],
     )
     return result.model_copy(update={"summary": smoke_summary(result)})
+
+
+def _job(
+    workspace: Workspace,
+    assessed: Assessed,
+    small: TrainingRun,
+    size: SmokeSize,
+    seconds: Range,
+    overrides: list[str],
+) -> JobBlock:
+    hours = seconds.scaled(1 / 3600)
+    walltime = walltime_hours(hours, small.limits.time_limit_hours, workspace.reference)
+    spec = JobSpec(
+        name=f"{assessed.name}-smoke",
+        priority="smoke",
+        seeds=1,
+        walltime_hours=walltime,
+        expected_hours=hours.expected,
+        gpu_hours=size.gpu_hours,
+        options=" ".join(overrides),
+    )
+    return job_block(workspace, assessed, small, spec)
+
+
+def _durations(
+    run: TrainingRun, small: TrainingRun, estimate: Estimate, reference: Reference
+) -> tuple[Range, Range]:
+    """Return seconds of a smoke step and of its start-up."""
+    step = _smoke_step(run, small, estimate, reference)
+    return step, startup_hours(small, reference).scaled(3600)
 
 
 def _smoke_step(

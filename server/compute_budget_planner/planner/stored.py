@@ -8,20 +8,16 @@ from compute_budget_planner.errors import FormatError, RequestError
 from compute_budget_planner.markdown.machine_block import MachineBlock
 from compute_budget_planner.markdown.marked_page import read_machine_block
 from compute_budget_planner.planner.workspace import Workspace
-from compute_budget_planner.requests import FactInput, MeasuredRun, WriteBudgetRequest
+from compute_budget_planner.requests import WriteBudgetRequest
 
-INPUT_NAMES = ("files", "facts", "runs", "measured_runs", "claims")
+INPUT_NAMES = ("files", "facts", "runs", "measured_runs", "baseline", "variants", "claims")
 
 
 @dataclass(frozen=True)
 class StoredInputs:
-    """What the budget was made from, as arguments of `write_budget`."""
+    """What the budget was made from: the arguments of `write_budget`, and its files' hashes."""
 
-    files: list[str]
-    facts: dict[str, FactInput]
-    runs: list[str]
-    measured_runs: list[MeasuredRun]
-    claims: list[str]
+    request: WriteBudgetRequest
     input_sha256: dict[str, str]
 
 
@@ -58,13 +54,24 @@ def stored_request(workspace: Workspace) -> StoredInputs:
             where=path,
             remedy="Write the budget again from files and facts, without from_budget.",
         ) from error
-    return StoredInputs(
-        request.files,
-        request.facts,
-        request.runs,
-        request.measured_runs,
-        request.claims,
-        dict(block.input_sha256),
+    return StoredInputs(request, dict(block.input_sha256))
+
+
+def refreshed(request: WriteBudgetRequest, stored: WriteBudgetRequest) -> WriteBudgetRequest:
+    """Return a request over the stored one: lists grow, facts and names given anew win."""
+    return request.model_copy(
+        update={
+            "files": list(dict.fromkeys([*stored.files, *request.files])),
+            "facts": {**stored.facts, **request.facts},
+            "runs": request.runs or stored.runs,
+            "measured_runs": [*stored.measured_runs, *request.measured_runs],
+            "baseline": request.baseline or stored.baseline,
+            "variants": [
+                *(v for v in stored.variants if v.name not in {n.name for n in request.variants}),
+                *request.variants,
+            ],
+            "claims": list(dict.fromkeys([*stored.claims, *request.claims])),
+        }
     )
 
 

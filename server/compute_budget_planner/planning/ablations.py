@@ -59,7 +59,6 @@ class Selection:
     cut: tuple[Portion, ...]
     verdict: str
     shortfall_gpu_hours: float
-    elapsed_hours: float | None
 
 
 def rank(
@@ -101,12 +100,11 @@ def select(
     portions: Sequence[Portion],
     fixed_gpu_hours: float,
     available_gpu_hours: float | None,
-    max_gpus: int | None,
 ) -> Selection:
     """Choose what to run; `fixed_gpu_hours` are the main runs and smoke tests, all required."""
     required = [p for p in portions if p.priority is Priority.REQUIRED]
     if available_gpu_hours is None:
-        return Selection(tuple(portions), (), "unknown", 0.0, elapsed_hours(portions, max_gpus))
+        return Selection(tuple(portions), (), "unknown", 0.0)
     spent = fixed_gpu_hours + sum(p.gpu_hours.expected for p in required)
     shortfall = max(0.0, spent - available_gpu_hours)
     kept = {id(p) for p in required}
@@ -130,7 +128,6 @@ def select(
         tuple(p for p in portions if id(p) not in kept),
         "over" if shortfall > 0 else "fits",
         shortfall,
-        elapsed_hours(chosen, max_gpus),
     )
 
 

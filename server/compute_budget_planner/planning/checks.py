@@ -24,7 +24,7 @@ class CheckInputs:
     limit_fits: Sequence[str]
     segments: Sequence[int | None]
     variants: int
-    variants_without_priority: int
+    variants_without_cost: int
     alternatives_considered: int
     required_gpu_hours: float | None
     available_gpu_hours: float | None
@@ -68,11 +68,11 @@ def _limit(inputs: CheckInputs) -> Check:
 
 
 def _priorities(inputs: CheckInputs) -> Check:
-    name = "every variant has a priority"
+    name = "every variant has a priority and a cost"
     if inputs.variants == 0:
         return Check(name, None, "no variants are costed yet")
-    if inputs.variants_without_priority:
-        return Check(name, False, f"{inputs.variants_without_priority} have none")
+    if inputs.variants_without_cost:
+        return Check(name, False, f"{inputs.variants_without_cost} have none")
     return Check(name, True, f"all {inputs.variants} have one")
 
 

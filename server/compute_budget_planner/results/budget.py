@@ -4,6 +4,8 @@ from typing import Literal
 
 from pydantic import Field
 
+from compute_budget_planner.results.ablations import AblationsResult
+from compute_budget_planner.results.alternatives import AlternativesResult
 from compute_budget_planner.results.base import NextStep, RangeOut, Result
 from compute_budget_planner.results.estimate import EstimateResult
 from compute_budget_planner.results.smoke import JobBlock, SmokeResult
@@ -29,8 +31,13 @@ class BudgetResult(Result):
     status: Literal["draft", "approved", "superseded"]
     estimates: list[EstimateResult]
     smokes: list[SmokeResult]
+    ablations: AblationsResult | None = None
+    alternatives: list[AlternativesResult] = Field(default_factory=list)
     jobs: list[JobBlock]
     total_gpu_hours: RangeOut | None = Field(description="all main runs, all seeds")
+    required_gpu_hours: RangeOut | None = Field(
+        default=None, description="main runs, smoke tests and required ablations, all seeds"
+    )
     disclosure: str
     checks: list[CheckOut]
     open_points: list[str]

@@ -126,6 +126,9 @@ class EstimateResult(Result):
     bottleneck: str = ""
     overheads: list[OverheadOut] = Field(default_factory=list)
     memory: MemoryOut | None = None
+    checkpoint_gib: Rounded | None = Field(
+        default=None, description="a checkpoint to resume from, on disk"
+    )
     limit: LimitOut | None = None
     mfu: MfuOut | None = None
     flops_total: Rounded | None = None

@@ -27,6 +27,7 @@ class JobBlock(Result):
     special: str
     task_class: Literal["smoke", "debug", "formal"]
     workload_shape: Literal["single-device", "multi-gpu-native", "independent-targets", "pipeline"]
+    priority: Literal["smoke", "required", "should-have", "optional"] = "required"
     expected_gpu_hours: Rounded
     exp_id: str | None
     invocation: str = Field(description="the /run-experiment line")
