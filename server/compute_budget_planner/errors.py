@@ -14,6 +14,9 @@ from collections.abc import Iterable
 from difflib import get_close_matches
 
 
+_MOST_LISTED = 24
+
+
 class PlannerError(Exception):
     """Base of all errors the product raises on purpose.
 
@@ -49,9 +52,12 @@ class FormatError(PlannerError):
 
 
 def nearest(name: str, known: Iterable[str]) -> str:
-    """Return a sentence naming the nearest of `known`, or all of them when none is near."""
+    """Return a sentence naming the nearest of `known`, or when none is near, those there are."""
     by_lower = {choice.lower(): choice for choice in reversed(list(known))}
     close = get_close_matches(name.lower(), by_lower, n=3, cutoff=0.6)
     if close:
         return "Did you mean " + " or ".join(f"`{by_lower[c]}`" for c in close) + "?"
-    return "Accepted: " + ", ".join(f"`{c}`" for c in sorted(by_lower.values())) + "."
+    choices = sorted(by_lower.values())
+    listed = ", ".join(f"`{choice}`" for choice in choices[:_MOST_LISTED])
+    more = len(choices) - _MOST_LISTED
+    return f"Accepted: {listed}" + (f" and {more} more." if more > 0 else ".")

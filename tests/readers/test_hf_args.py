@@ -23,7 +23,10 @@ def test_trainer_arguments_give_facts_and_the_trainer_s_defaults():
         "epochs": 5,
         "precision": "bf16",
     }
-    assert of_basis(reading.facts, Basis.DERIVED) == {"framework": "transformers"}
+    assert of_basis(reading.facts, Basis.DERIVED) == {
+        "framework": "transformers",
+        "method": "full-ft",
+    }
     assert of_basis(reading.facts, Basis.FRAMEWORK_DEFAULT) == {
         "optimizer": "adamw",
         "activation_checkpointing": "none",

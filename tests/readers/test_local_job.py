@@ -51,7 +51,11 @@ def test_a_commented_line_is_not_continued_into_the_command():
         "  --model_type gpt2 --max_steps 100 --do_train --do_eval\n"
     )
     found = read(text)
-    assert {f.name: f.value for f in found.facts} == {"model_family": "gpt2", "max_steps": 100}
+    assert {f.name: f.value for f in found.facts} == {
+        "model_family": "gpt2",
+        "max_steps": 100,
+        "objective": "lm",
+    }
     assert [p.text for p in found.problems] == [
         "`deepspeed` is not told how many GPUs to use. Give `n_gpus`."
     ]

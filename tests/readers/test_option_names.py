@@ -176,7 +176,11 @@ def test_devices_are_counted_from_a_list():
 
 def test_machine_folders_stay_out_of_names():
     options = {"model_name_or_path": "/scratch/me/models/opt-125m", "dataset_name": "org/set"}
-    assert facts(options)[0] == {"model": "opt-125m", "dataset": "org/set"}
+    assert facts(options)[0] == {
+        "model": "opt-125m",
+        "dataset": "org/set",
+        "method": "full-ft",
+    }
 
 
 def test_bad_and_unsettled_values_are_problems():

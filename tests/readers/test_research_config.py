@@ -67,6 +67,7 @@ def test_a_framework_s_own_keys_settle_what_its_batch_size_counts():
         "micro_batch_size": 2,
         "dataset": "data/x",
         "precision": "bf16",
+        "method": "full-ft",
         "framework": "axolotl",
     }
     detector = "imgsz: 640\nnbs: 64\nbatch: 16\nepochs: 100\n"

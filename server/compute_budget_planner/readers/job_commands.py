@@ -14,6 +14,7 @@ from compute_budget_planner.readers.contract import (
     SourceFile,
 )
 from compute_budget_planner.readers.option_values import option_key
+from compute_budget_planner.readers.script_purpose import purpose_facts
 from compute_budget_planner.readers.shell import ShellCommand, ShellScript
 
 _OUTPUT_OPTIONS = ("output_dir", "out_dir", "save_dir", "save", "work_dir", "logdir", "log_dir")
@@ -64,7 +65,7 @@ def read_job_commands(file: SourceFile, script: ShellScript, reference: Referenc
         problems.append(Problem(place, "no command of this job looks like training."))
     return JobCommands(
         commands=tuple(reading.command for reading, _ in readings),
-        facts=training[0][0].facts if training else (),
+        facts=_facts(training[0][0]) if training else (),
         problems=tuple(problems),
         references=tuple(_references(readings)),
         training=training[0][0] if training else None,
@@ -72,6 +73,11 @@ def read_job_commands(file: SourceFile, script: ShellScript, reference: Referenc
         visible_devices=devices,
         n_runs=training[0][0].n_runs if training else 1,
     )
+
+
+def _facts(reading: CommandReading) -> tuple[Fact, ...]:
+    purpose = purpose_facts(reading.command.script, reading.command.source)
+    return (*reading.facts, *purpose)
 
 
 def _several(training: list[tuple[CommandReading, ShellCommand]]) -> Iterable[Problem]:

@@ -9,6 +9,15 @@ from compute_budget_planner.readers.option_values import OptionFacts, switch_sta
 
 _DURATION = re.compile(r"([0-9][0-9_]*(?:\.[0-9]+)?(?:e[0-9]+)?)(ba|ep|tok|T)")
 _DURATION_FACT = {"ba": "max_steps", "ep": "epochs", "tok": "train_tokens", "T": "train_tokens"}
+_CHECKPOINT_KEYS = (
+    "model_name_or_path",
+    "pretrained_model_name_or_path",
+    "base_model_name_or_path",
+    "base_model",
+    "pretrained",
+)
+"""Options by which frameworks are told to start from weights."""
+
 _OFFLOAD = (
     ("zero_optimization.offload_optimizer.device", "offload_optimizer.device", "optimizer"),
     ("zero_optimization.offload_param.device", "offload_param.device", "parameters"),
@@ -19,6 +28,7 @@ def combine(found: OptionFacts) -> None:
     """Add and correct facts in place."""
     _precision(found)
     _adapters(found)
+    _starting_point(found)
     _batch(found)
     _length(found)
     _intervals(found)
@@ -68,6 +78,17 @@ def _adapters(found: OptionFacts) -> None:
         found.keys.pop("method", None)
         found.facts.pop("method", None)
         found.put("method", "qlora" if four_bit else "lora", origin.source, "lora")
+
+
+def _starting_point(found: OptionFacts) -> None:
+    """Take training that loads published weights for fine-tuning of all of them."""
+    if "method" in found.facts:
+        return
+    for key in _CHECKPOINT_KEYS:
+        raw, source = found.raw.get(key, (None, ""))
+        if raw not in (None, "", "none") and switch_state(raw) is not False:
+            found.derive("method", "full-ft", source, key, Basis.DERIVED)
+            return
 
 
 def _batch(found: OptionFacts) -> None:

@@ -8,7 +8,7 @@ gives one of them, what weaker places say in other words no longer holds.
 from compute_budget_planner.guide.reference import Reference
 from compute_budget_planner.workload.facts import Basis, Fact, Layer
 from compute_budget_planner.workload.ledger import Ledger
-from compute_budget_planner.workload.merge import Conflict
+from compute_budget_planner.workload.merge import Conflict, same
 from compute_budget_planner.workload.model_shape import missing_shape
 from compute_budget_planner.workload.vocabulary import VOCABULARY
 
@@ -23,7 +23,14 @@ def drop_overtaken(ledger: Ledger, reference: Reference) -> None:
     _lengths(ledger)
     _batch(ledger)
     _devices(ledger)
+    _adapters(ledger)
     _shape(ledger, reference)
+
+
+def still_conflicts(conflict: Conflict, ledger: Ledger) -> bool:
+    """Tell whether the completed facts still disagree with what was overruled."""
+    completed = ledger.facts.get(conflict.overruled.name)
+    return completed is None or not same(completed.value, conflict.overruled.value)
 
 
 def _lengths(ledger: Ledger) -> None:
@@ -68,6 +75,18 @@ def _devices(ledger: Ledger) -> None:
         weaker = [nodes]
     for fact in weaker:
         _put_aside(ledger, strongest, fact)
+
+
+def _adapters(ledger: Ledger) -> None:
+    """Let a stronger adapter rank or quantisation overrule a weaker method without adapters."""
+    method = ledger.facts.get("method")
+    if method is None or method.value in ("lora", "qlora"):
+        return
+    for name in ("lora_rank", "quantization"):
+        fact = ledger.facts.get(name)
+        if fact is not None and fact.value != "none" and fact.layer < method.layer:
+            _put_aside(ledger, fact, method)
+            return
 
 
 def _shape(ledger: Ledger, reference: Reference) -> None:

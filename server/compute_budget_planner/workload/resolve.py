@@ -19,7 +19,7 @@ from compute_budget_planner.workload.complete_numerics import complete_numerics
 from compute_budget_planner.workload.facts import Fact
 from compute_budget_planner.workload.ledger import Assumption, Ledger
 from compute_budget_planner.workload.merge import Conflict, merge
-from compute_budget_planner.workload.overtaken import drop_overtaken
+from compute_budget_planner.workload.overtaken import drop_overtaken, still_conflicts
 from compute_budget_planner.workload.run import Data, Limits, Model, Schedule, TrainingRun
 
 
@@ -75,7 +75,7 @@ def resolve(
     return Resolution(
         run,
         ledger.facts,
-        tuple(ledger.conflicts),
+        tuple(c for c in ledger.conflicts if still_conflicts(c, ledger)),
         tuple(ledger.assumptions),
         tuple(ledger.missing),
         tuple(ledger.questions),
