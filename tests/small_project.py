@@ -2,6 +2,9 @@
 
 from pathlib import Path
 
+from compute_budget_planner.planner import open_workspace, write_budget
+from compute_budget_planner.requests import WriteBudgetRequest
+
 FACTS = {
     "params_total": 124_000_000,
     "seq_len": 1024,
@@ -28,4 +31,10 @@ def write_small_project(root: Path) -> Path:
         "torchrun --nproc_per_node=8 train.py --max_steps 2000 --bf16\n",
         encoding="utf-8",
     )
+    return root
+
+
+def with_budget(root: Path) -> Path:
+    """Write the project's budget, which `update_memory` works from, and return the project."""
+    write_budget(open_workspace(root), WriteBudgetRequest(files=[JOB], facts=FACTS))
     return root

@@ -17,13 +17,28 @@ from compute_budget_planner.errors import FactError
 from compute_budget_planner.planner.workspace import open_workspace
 from compute_budget_planner.requests import RunRequest, WriteBudgetRequest
 from compute_budget_planner.tools import TOOLS, ToolSpec
-from small_project import FACTS, JOB, write_small_project
+from small_project import FACTS, JOB, with_budget, write_small_project
 
 FACT_OPTIONS = [part for name, value in FACTS.items() for part in ("--fact", f"{name}={value}")]
 COMMANDS: dict[str, tuple[list[str], dict[str, object]]] = {
     "inspect_project": ([JOB], {"files": [JOB]}),
     "estimate_run": ([JOB, *FACT_OPTIONS], {"files": [JOB], "facts": FACTS}),
     "size_smoke": ([JOB, *FACT_OPTIONS], {"files": [JOB], "facts": FACTS}),
+    "cost_ablations": (
+        [JOB, *FACT_OPTIONS, "--variant", "half:n_layers=6,seeds=3,claim=CLM-001"],
+        {
+            "files": [JOB],
+            "facts": FACTS,
+            "variants": [
+                {"name": "half", "changes": {"n_layers": 6}, "seeds": 3, "claims": ["CLM-001"]}
+            ],
+        },
+    ),
+    "suggest_alternatives": ([JOB, *FACT_OPTIONS], {"files": [JOB], "facts": FACTS}),
+    "update_memory": (
+        ["--claim", "CLM-001", "--dry-run"],
+        {"claims": ["CLM-001"], "dry_run": True},
+    ),
     "write_budget": (
         [JOB, *FACT_OPTIONS, "--dry-run"],
         {"files": [JOB], "facts": FACTS, "dry_run": True},
@@ -62,6 +77,8 @@ def started(*arguments: str) -> subprocess.CompletedProcess[str]:
 
 @pytest.mark.parametrize("spec", TOOLS, ids=lambda spec: spec.name)
 def test_json_equals_what_the_python_function_returns(spec: ToolSpec, project: Path) -> None:
+    if spec.name == "update_memory":
+        with_budget(project)
     options, arguments = COMMANDS[spec.name]
     request = spec.request_model().model_validate(arguments)
     expected = spec.run(open_workspace(project), request)
@@ -74,6 +91,8 @@ def test_json_equals_what_the_python_function_returns(spec: ToolSpec, project: P
 def test_text_starts_with_the_summary_and_has_no_colour_in_a_pipe(
     spec: ToolSpec, project: Path
 ) -> None:
+    if spec.name == "update_memory":
+        with_budget(project)
     options, arguments = COMMANDS[spec.name]
     request = spec.request_model().model_validate(arguments)
     summary = spec.run(open_workspace(project), request).model_dump()["summary"]

@@ -28,7 +28,7 @@ from mcp.types import (
     Root,
 )
 from pydantic import FileUrl
-from small_project import FACTS, JOB, write_small_project
+from small_project import FACTS, JOB, with_budget, write_small_project
 
 MODES = ["auto", "legacy", "2026-07-28"]
 RUN = {"files": [JOB], "facts": FACTS}
@@ -36,7 +36,10 @@ CALLS: dict[str, dict[str, object]] = {
     "inspect_project": {"files": [JOB]},
     "estimate_run": RUN,
     "size_smoke": RUN,
+    "cost_ablations": {**RUN, "variants": [{"name": "half", "changes": {"n_layers": 6}}]},
+    "suggest_alternatives": RUN,
     "write_budget": {**RUN, "dry_run": True},
+    "update_memory": {"claims": ["CLM-001"], "dry_run": True},
 }
 TAKES = "takes a finite number, a text, true, false or null"
 LONGEST_PREFIX = "mcp__plugin_compute-budget-planner_budget__"
@@ -183,6 +186,8 @@ async def test_the_instructions_hold_a_sentence_of_every_tool_in_two_kilobytes()
 async def test_both_halves_carry_what_the_python_function_returns(
     spec: ToolSpec, mode: str, project: Path
 ) -> None:
+    if spec.name == "update_memory":
+        with_budget(project)
     request = spec.request_model().model_validate(CALLS[spec.name])
     expected = spec.run(open_workspace(project), request).model_dump(mode="json")
     result = await call(spec.name, CALLS[spec.name], root=project, mode=mode)

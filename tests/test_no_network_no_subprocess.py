@@ -9,9 +9,13 @@ from typing import Any
 import pytest
 from compute_budget_planner.planner.workspace import open_workspace
 from compute_budget_planner.tools import TOOLS, ToolSpec
-from small_project import FACTS, write_small_project
+from small_project import FACTS, with_budget, write_small_project
 
-ARGUMENTS: dict[str, object] = {"facts": FACTS, "dry_run": False}
+ARGUMENTS: dict[str, object] = {
+    "facts": FACTS,
+    "variants": [{"name": "half", "changes": {"n_layers": 6}}],
+    "dry_run": False,
+}
 """No files: the known places are searched, so that every trap is met."""
 
 TRAP = "import pathlib\npathlib.Path(__file__).with_name('executed').touch()\nn_layer = 12\n"
@@ -44,6 +48,8 @@ def test_a_tool_works_without_network_and_processes(
     ):
         for name in names:
             monkeypatch.setattr(owner, name, forbidden)
+    if spec.name == "update_memory":
+        with_budget(project)
     given = {name: ARGUMENTS[name] for name in spec.arguments if name in ARGUMENTS}
     result = spec.run(open_workspace(project), spec.request_model().model_validate(given))
     assert isinstance(result, spec.result_model())
