@@ -21,6 +21,20 @@ def brief(value: float) -> str:
     return shown(rounded(value))
 
 
+def written(value: float | str | bool) -> str:
+    """Return a fact's value as a config writes it: no separators, no trailing `.0`."""
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    if isinstance(value, float) and value.is_integer():
+        return str(int(value))
+    return str(value)
+
+
+def counted(count: int, noun: str) -> str:
+    """Return a count with its noun: `1 seed`, `3 seeds`."""
+    return f"{shown(count)} {noun}" if count == 1 else f"{shown(count)} {noun}s"
+
+
 def shown(number: float) -> str:
     """Return a number as a person writes it: `1,020,000`, `12.6`, `0.0123`.
 

@@ -18,15 +18,11 @@ from compute_budget_planner.results import (
     OverheadOut,
     ParametersOut,
     PartOut,
-    RangeOut,
     SmokeResult,
     StepsOut,
 )
-
-
-def spread(low: float, expected: float, high: float) -> RangeOut:
-    return RangeOut(low=low, expected=expected, high=high)
-
+from small_ablations import MATRIX, spread
+from small_alternatives import ALTERNATIVES, NO_ALTERNATIVES
 
 GPU = FactOut(value="A100-SXM-80GB", basis="stated", source="tool argument")
 SEQ_LEN = FactOut(value=2048, basis="configured", source="configs/base.yaml:7")
@@ -110,6 +106,7 @@ BASE = EstimateResult(
     questions=["Is `batch_size` per device or global?"],
     warnings=["the log of the pilot is older than its config"],
     narrow_by="step_seconds of ten steps on the planned GPUs",
+    checkpoint_gib=15.7,
 )
 
 WITHOUT_NUMBERS = EstimateResult(
@@ -136,6 +133,7 @@ SMOKE_JOB = JobBlock(
     special="",
     task_class="smoke",
     workload_shape="single-device",
+    priority="smoke",
     expected_gpu_hours=0.41,
     exp_id="EXP-004",
     invocation=("/run-experiment --env ibex --script jobs/train.sh --name base-smoke --gpus 1"),
@@ -153,8 +151,26 @@ FORMAL_JOB = SMOKE_JOB.model_copy(
         "special": "chain of 2 jobs, --resume",
         "task_class": "formal",
         "workload_shape": "multi-gpu-native",
+        "priority": "required",
         "expected_gpu_hours": 288,
         "invocation": "/run-experiment --env ibex --script jobs/train.sh --name base --gpus 8",
+    }
+)
+
+SHOULD_HAVE_JOB = FORMAL_JOB.model_copy(
+    update={
+        "job_name": "ablation-lr",
+        "walltime": "01:30:00",
+        "walltime_margin_percent": None,
+        "cpus_per_task": None,
+        "mem": None,
+        "array": None,
+        "exp_id": None,
+        "conda_env": None,
+        "special": "change in the config: learning_rate = 1e-5, 2e-5, 4e-5",
+        "priority": "should-have",
+        "expected_gpu_hours": 30,
+        "invocation": "/run-experiment --env ibex --name ablation-lr --gpus 8",
     }
 )
 
@@ -186,15 +202,15 @@ PLAN = BudgetPlan(
     claims=("CLM-001", "CLM-003"),
     estimates=(BASE, WITHOUT_NUMBERS),
     smokes=(SMOKE,),
-    jobs=(SMOKE_JOB, FORMAL_JOB),
+    jobs=(SHOULD_HAVE_JOB, FORMAL_JOB, SMOKE_JOB),
     totals=Totals(
         main_one_seed=spread(83.1, 96, 121),
         main_all_seeds=spread(249, 288, 363),
         smokes=spread(0.34, 0.41, 0.498),
-        required=spread(249, 288, 364),
+        required=spread(315, 363, 457),
     ),
     envelope=Envelope(
-        available_gpu_hours=350,
+        available_gpu_hours=430,
         max_gpus=16,
         deadline="2027-01-15",
         environments=(
@@ -208,8 +224,11 @@ PLAN = BudgetPlan(
             ),
         ),
     ),
+    ablations=MATRIX,
+    alternatives=(ALTERNATIVES, NO_ALTERNATIVES),
     decisions=(
         Decision(alternative="fewer steps", decision="rejected", reason="the claim is on the end"),
+        Decision(alternative="half the seeds", decision="open"),
     ),
     disclosure="8 × A100-SXM-80GB; 288 GPU-hours with 3 seeds.\nCheckpoints of 16.8 GB.",
     checks=(

@@ -7,7 +7,6 @@ from pathlib import Path
 from typing import TypeVar
 
 import pytest
-import yaml
 from compute_budget_planner.markdown.budget import budget_text, render_budget
 from compute_budget_planner.markdown.budget_plan import BudgetPlan, Envelope, Totals
 from compute_budget_planner.numbers import shown
@@ -16,7 +15,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from markdown_it import MarkdownIt
 from pydantic import BaseModel
-from small_budget_plan import BASE, FORMAL_JOB, PLAN, SMOKE, SMOKE_JOB, spread
+from small_ablations import MATRIX, spread
+from small_budget_plan import BASE, PLAN, SMOKE
 
 GOLDEN = Path(__file__).parent.parent / "golden" / "compute-budget.md"
 MARKDOWN = MarkdownIt("commonmark").enable("table")
@@ -78,11 +78,12 @@ def test_headings_stand_in_the_agreed_order() -> None:
 
 def test_every_number_of_the_results_is_on_the_page_digit_for_digit() -> None:
     page = above_machine_block(budget_text(PLAN))
-    on_page = set(re.findall(r"\d[\d,]*(?:\.\d+)?(?:e-?\d+)?", page))
+    on_page = set(re.findall(r"-?\d+(?:,\d{3})*(?:\.\d+)?(?:e-?\d+)?", page))
     results = [PLAN.estimates, PLAN.smokes, PLAN.jobs, PLAN.envelope.environments]
+    results += [PLAN.ablations, PLAN.alternatives]
     sums = [vars(PLAN.totals), PLAN.envelope.available_gpu_hours, PLAN.envelope.max_gpus]
     wanted = {shown(number) for number in numbers_in([*results, *sums])}
-    assert len(wanted) > 80
+    assert len(wanted) > 140
     assert wanted - on_page == set()
 
 
@@ -108,21 +109,6 @@ def test_the_smoke_test_names_steps_share_of_the_data_and_wall_clock() -> None:
     ]
 
 
-def test_the_ablation_matrix_starts_with_the_agreed_columns_and_the_baseline() -> None:
-    lines = of_section("ablation-matrix").split("\n")
-    assert lines[4].startswith(
-        "| Variant | Changed variable | Cost multiplier | GPU-hours | Priority |"
-    )
-    assert lines[6].startswith("| `base` (baseline) | – | 1× | 249 – 288 – 363 | required |")
-    assert lines[-1].startswith("Not costed yet: ")
-
-
-def test_alternatives_and_decisions_are_told() -> None:
-    text = of_section("cheaper-alternatives")
-    assert "Not costed yet: " in text
-    assert "| fewer steps | rejected | the claim is on the end |" in text
-
-
 @pytest.mark.parametrize(
     ("available", "verdict"),
     [
@@ -134,16 +120,11 @@ def test_alternatives_and_decisions_are_told() -> None:
     ],
 )
 def test_the_envelope_says_whether_the_plan_fits(available: float | None, verdict: str) -> None:
-    plan = replace(PLAN, envelope=Envelope(available_gpu_hours=available))
+    totals = Totals(required=spread(249, 288, 364))
+    plan = replace(
+        PLAN, ablations=None, totals=totals, envelope=Envelope(available_gpu_hours=available)
+    )
     assert f"- {verdict}" in of_section("resource-envelope", plan)
-
-
-def test_jobs_stand_in_submission_order_with_what_run_experiment_asks_for() -> None:
-    text = of_section("submission-order")
-    blocks = [yaml.safe_load(block) for block in re.findall(r"```yaml\n(.*?)```", text, re.DOTALL)]
-    apart = {"invocation", "walltime_margin_percent"}
-    assert blocks == [SMOKE_JOB.model_dump(exclude=apart), FORMAL_JOB.model_dump(exclude=apart)]
-    assert re.findall(r"```text\n(.*?)\n```", text) == [SMOKE_JOB.invocation, FORMAL_JOB.invocation]
 
 
 def test_facts_all_runs_share_are_told_once() -> None:
@@ -164,6 +145,7 @@ def test_a_plan_without_anything_still_has_every_section() -> None:
     assert "No smoke test sized yet." in page
     assert "No job can be written yet." in page
     assert "- Linked claims: none" in page
+    assert page.count("Not costed yet: ") == 2
 
 
 def test_the_same_plan_on_another_day_changes_nothing() -> None:
@@ -189,6 +171,7 @@ def test_changed_numbers_add_one_line_to_the_change_log() -> None:
         estimates=(slower,),
         smokes=(SMOKE, SMOKE.model_copy(update={"run": "wide"})),
         totals=Totals(),
+        ablations=None,
     )
     later = budget_text(plan, page)
     log = later[later.index("## Change Log") : later.index("<!-- budget:end change-log -->")]
@@ -200,15 +183,32 @@ def test_changed_numbers_add_one_line_to_the_change_log() -> None:
         "whole plan: main_gpu_hours_one_seed 83.1 – 96 – 121 → none, "
         "main_gpu_hours_all_seeds 249 – 288 – 363 → none, "
         "smoke_gpu_hours 0.34 – 0.41 – 0.498 → none, "
-        "required_gpu_hours 249 – 288 – 364 → none; "
+        "required_gpu_hours 315 – 363 – 457 → none, "
+        "should_have_gpu_hours 52.3 – 60 – 75.1 → none, "
+        "optional_gpu_hours 95.7 – 110 – 138 → none, "
+        "verdict fits → none; "
         "smoke test of wide: added\n"
     )
     assert budget_text(replace(plan, generated="2027-02-02"), later) == later
 
 
+def test_what_a_person_wrote_in_the_matrix_outlives_another_matrix() -> None:
+    page = budget_text(PLAN)
+    edited = page.replace("\n**Excluded**", "\nAsk the group about `deep`.\n\n**Excluded**")
+    assert edited != page
+    plan = replace(PLAN, ablations=MATRIX.model_copy(update={"variants": MATRIX.variants[:2]}))
+    later = budget_text(plan, edited)
+    assert later.count("Ask the group about `deep`.") == 1
+    assert "| `deep` |" not in later[later.index("## Ablation") : later.index("## Totals")]
+    assert budget_text(plan, later) == later
+
+
 def with_texts(value: object, text: str) -> object:
     """Return dumped results with every free text replaced; words of an agreed list stay."""
-    agreed = {"status", "verdict", "fits", "task_class", "workload_shape", "decision"}
+    agreed = {
+        *("status", "verdict", "fits", "task_class", "workload_shape", "decision"),
+        *("priority", "basis", "group", "falls"),
+    }
     match value:
         case str():
             return text
@@ -243,8 +243,8 @@ def hostile(plan: BudgetPlan, text: str) -> BudgetPlan:
         ),
         open_points=(text,),
         disclosure=" ".join(text.split()),
-        ablations=text,
-        alternatives=text,
+        ablations=rewritten(plan.ablations, text) if plan.ablations else None,
+        alternatives=tuple(rewritten(each, text) for each in plan.alternatives),
         inputs={"note": text},
     )
 

@@ -86,6 +86,8 @@ def test_plain_text_is_one_visible_line(text: str) -> None:
         ("![pixel](https://example.org/p.png)", "![pixel\\](https://example.org/p.png)"),
         ("1. first", "1\\. first"),
         ("is `batch_size` per device?", "is `batch_size` per device?"),
+        ("write `old -> new` or `changes`", "write `old -> new` or `changes`"),
+        ("either `a|b` or `changes`", "either \\`a\\|b\\` or `changes`"),
         ("d_model * n_layers < 5 %", "d_model \\* n_layers < 5 %"),
         ("AT&T &amp; co", "AT&T &amp;amp; co"),
         ("C:\\runs\\_a", "C:\\runs\\\\\\_a"),

@@ -75,8 +75,11 @@ def test_the_page_holds_inputs_hashes_decisions_and_headline_numbers() -> None:
             "main_gpu_hours_one_seed": [83.1, 96.0, 121.0],
             "main_gpu_hours_all_seeds": [249.0, 288.0, 363.0],
             "smoke_gpu_hours": [0.34, 0.41, 0.498],
-            "required_gpu_hours": [249.0, 288.0, 364.0],
-            "available_gpu_hours": 350,
+            "required_gpu_hours": [315.0, 363.0, 457.0],
+            "should_have_gpu_hours": [52.3, 60.0, 75.1],
+            "optional_gpu_hours": [95.7, 110.0, 138.0],
+            "available_gpu_hours": 430,
+            "verdict": "fits",
         },
     }
 
@@ -109,7 +112,7 @@ def test_lines_beside_the_fence_are_told_from_the_block() -> None:
         (r"`{3,}json", "", "machine block has no fenced json"),
         (r'"inputs": \{', '"inputs" {', "the machine block is not JSON (expecting ':' delimiter)"),
         (
-            r'"available_gpu_hours": 350',
+            r'"available_gpu_hours": 430',
             '"available_gpu_hours": NaN',
             "the machine block cannot be read (NaN is not a number)",
         ),

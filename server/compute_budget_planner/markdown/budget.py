@@ -9,12 +9,15 @@ from dataclasses import replace
 
 from compute_budget_planner.markdown import budget_sections as pages
 from compute_budget_planner.markdown.blocks import Section, section
+from compute_budget_planner.markdown.budget_ablations import ablation_matrix
+from compute_budget_planner.markdown.budget_alternatives import cheaper_alternatives
 from compute_budget_planner.markdown.budget_history import headline, updated_log
 from compute_budget_planner.markdown.budget_jobs import submission_order
 from compute_budget_planner.markdown.budget_plan import BudgetPlan
 from compute_budget_planner.markdown.budget_runs import full_runs
 from compute_budget_planner.markdown.budget_smoke import smoke_tests
 from compute_budget_planner.markdown.budget_sources import assumptions_and_sources
+from compute_budget_planner.markdown.budget_totals import totals
 from compute_budget_planner.markdown.machine_block import (
     MACHINE,
     ChangeEntry,
@@ -58,11 +61,11 @@ def _rendered(
         pages.title(plan),
         full_runs(plan.estimates),
         smoke_tests(plan.smokes),
-        pages.ablation_matrix(plan),
-        pages.totals(plan.totals),
-        pages.alternatives(plan),
-        pages.envelope(plan.envelope, plan.estimates, plan.totals),
-        submission_order(plan.jobs),
+        ablation_matrix(plan),
+        totals(plan),
+        cheaper_alternatives(plan),
+        pages.envelope(plan),
+        submission_order(plan),
         assumptions_and_sources(plan),
         pages.disclosure(plan.disclosure),
         pages.change_log(log),

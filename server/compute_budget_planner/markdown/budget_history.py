@@ -45,14 +45,18 @@ def headline(plan: BudgetPlan) -> Headline:
                 "gpu_hours": smoke.gpu_hours,
             }
         )
-    totals = plan.totals
+    totals, matrix = plan.totals, plan.ablations
+    by_priority = {t.priority: t.gpu_hours for t in matrix.totals} if matrix else {}
     numbers[_PLAN] = _known(
         {
             "main_gpu_hours_one_seed": totals.main_one_seed,
             "main_gpu_hours_all_seeds": totals.main_all_seeds,
             "smoke_gpu_hours": totals.smokes,
             "required_gpu_hours": totals.required,
+            "should_have_gpu_hours": by_priority.get("should-have"),
+            "optional_gpu_hours": by_priority.get("optional"),
             "available_gpu_hours": plan.envelope.available_gpu_hours,
+            "verdict": matrix.verdict if matrix else None,
         }
     )
     return numbers

@@ -1,66 +1,81 @@
 """The jobs on the budget page: in submission order, each ready for `/run-experiment`."""
 
 import json
-from collections.abc import Sequence
 
 from compute_budget_planner.markdown.blocks import (
     NONE,
     Section,
     fenced,
     joined,
-    number,
     section,
     table,
 )
+from compute_budget_planner.markdown.budget_plan import BudgetPlan
 from compute_budget_planner.markdown.escape import code, plain
-from compute_budget_planner.numbers import shown
-from compute_budget_planner.results import JobBlock
+from compute_budget_planner.numbers import counted, shown
+from compute_budget_planner.results import AblationsResult, JobBlock
 
 _LONGEST_COMMAND = 8_000
-_PRIORITY = {"smoke": "smoke", "debug": "smoke", "formal": "required"}
-_ORDER = (
-    "Smoke → required → should-have → optional; a stage starts when the one before has passed. "
-    "No should-have or optional job is costed yet."
+_PRIORITIES = ("smoke", "required", "should-have", "optional")
+_ORDER = "Smoke → required → should-have → optional; a stage starts when the one before has passed."
+_BLOCKS = (
+    "One block per job with what `run-experiment` asks for. The margin is what the walltime has "
+    "over the expected time; a job of a chain takes the whole time limit. Jobs with an array "
+    "count all its tasks in the GPU-hours."
 )
 _APART = {"invocation", "walltime_margin_percent"}
+_MAY_BE_LEFT_OUT = {"cpus_per_task", "mem", "array", "exp_id"}
 
 
-def submission_order(jobs: Sequence[JobBlock]) -> Section:
+def submission_order(plan: BudgetPlan) -> Section:
     """Return the section `Submission Order`: the order as a table, then one block per job."""
+    jobs = sorted(plan.jobs, key=lambda job: _PRIORITIES.index(job.priority))
     return section(
         "submission-order",
         ["## Submission Order"],
         [_ORDER],
         table(
-            ["No.", "Job", "Priority", "GPUs", "Walltime", "Expected GPU-hours"],
+            ["No.", "Job", "Priority", "GPUs", "Walltime", "Margin (%)", "Expected GPU-hours"],
             (
                 [
                     shown(position),
                     code(job.job_name),
-                    _PRIORITY[job.task_class],
+                    job.priority,
                     f"{shown(job.gpus)} × {code(job.gpu_type) or NONE}",
                     code(job.walltime),
+                    "chain"
+                    if job.walltime_margin_percent is None
+                    else shown(job.walltime_margin_percent),
                     shown(job.expected_gpu_hours),
                 ]
                 for position, job in enumerate(jobs, start=1)
             ),
         )
         or ["No job can be written yet."],
+        [_not_among_them(plan.ablations)],
+        [_BLOCKS] if jobs else [],
         *(_job(position, job) for position, job in enumerate(jobs, start=1)),
     )
 
 
+def _not_among_them(matrix: AblationsResult | None) -> str:
+    """Say which rows of the matrix have no job, and why."""
+    if matrix is None:
+        return "No should-have or optional job is costed yet."
+    why = {
+        "Cut": [f"{code(c.variant)} ({counted(c.seeds, 'seed')})" for c in matrix.cut],
+        "Open": [code(row.variant) for row in matrix.variants if row.basis == "open"],
+        "Run already": [code(row.variant) for row in matrix.variants if row.basis == "exists"],
+    }
+    texts = [f"{reason}: {', '.join(names)}" for reason, names in why.items() if names]
+    return f"Not submitted. {'. '.join(texts)}." if texts else ""
+
+
 def _job(position: int, job: JobBlock) -> list[str]:
-    margin = (
-        "The time limit is the walltime of each job of the chain."
-        if job.walltime_margin_percent is None
-        else f"Walltime {number(job.walltime_margin_percent, '%')} above the expected time."
-    )
     return joined(
         [f"### {shown(position)}. {code(job.job_name)}"],
-        [f"{margin} What `run-experiment` asks for:"],
-        fenced("yaml", "\n".join(_fields(job))),
         fenced("text", _line(job.invocation)),
+        fenced("yaml", "\n".join(_fields(job))),
     )
 
 
@@ -70,11 +85,14 @@ def _line(text: str) -> str:
 
 
 def _fields(job: JobBlock) -> list[str]:
-    """Return `name: value` lines of YAML; JSON scalars are YAML that cannot be misread."""
+    """Return `name: value` lines of YAML; JSON scalars are YAML that cannot be misread.
+
+    The eight things `run-experiment` asks for always stand, null where the project does not say.
+    """
     return [
         f"{name}: {_scalar(value)}"
         for name, value in job.model_dump().items()
-        if name not in _APART
+        if name not in _APART and not (value is None and name in _MAY_BE_LEFT_OUT)
     ]
 
 

@@ -6,6 +6,8 @@ from typing import Literal
 
 from compute_budget_planner.requests import Decision
 from compute_budget_planner.results import (
+    AblationsResult,
+    AlternativesResult,
     CheckOut,
     EnvironmentOut,
     EstimateResult,
@@ -14,19 +16,14 @@ from compute_budget_planner.results import (
     SmokeResult,
 )
 
-NOT_COSTED = "Not costed yet: list the variants and cost each as a multiple of the main run."
-NOT_CONSIDERED = (
-    "Not costed yet: smaller model, shorter sequence or smaller image, fewer steps, less data, "
-    "low-rank or adapter training, faster hardware."
-)
-
 
 @dataclass(frozen=True)
 class Totals:
     """GPU-hours of the plan; None where a part of the sum is unknown.
 
     `main_one_seed` and `main_all_seeds` sum the main runs, `smokes` the smoke tests.
-    `required` is what cannot be left out: all seeds of the main runs and the smoke tests.
+    `required` is what cannot be left out: smoke tests, and all seeds of the main runs and of the
+    required ablations, each counted once.
     """
 
     main_one_seed: RangeOut | None = None
@@ -51,7 +48,7 @@ class BudgetPlan:
 
     `generated` is an ISO date. `jobs` stand in submission order. `inputs` is what the tool needs
     to compute the plan again (JSON values only), `input_sha256` the hash of every file by path.
-    `ablations` and `alternatives` are sentences that stand where nothing is costed yet.
+    `ablations` is None where no matrix is costed; `alternatives` are one result per main run.
     """
 
     project: str
@@ -65,8 +62,8 @@ class BudgetPlan:
     jobs: tuple[JobBlock, ...] = ()
     totals: Totals = field(default_factory=Totals)
     envelope: Envelope = field(default_factory=Envelope)
-    ablations: str = NOT_COSTED
-    alternatives: str = NOT_CONSIDERED
+    ablations: AblationsResult | None = None
+    alternatives: tuple[AlternativesResult, ...] = ()
     decisions: tuple[Decision, ...] = ()
     disclosure: str = ""
     checks: tuple[CheckOut, ...] = ()

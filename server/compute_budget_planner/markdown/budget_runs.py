@@ -122,6 +122,8 @@ def _amounts(estimate: EstimateResult) -> list[str]:
         shown_lines.append(f"MFU: {span(estimate.mfu.percent, '%')} ({convention})")
     if estimate.flops_total is not None:
         shown_lines.append(f"FLOPs in all: {shown(estimate.flops_total)}")
+    if estimate.checkpoint_gib is not None:
+        shown_lines.append(f"Checkpoint to resume from: {shown(estimate.checkpoint_gib)} GiB")
     if (count := estimate.parameters) is not None:
         shown_lines.append(
             f"Parameters: {shown(count.total)} in all, {shown(count.active)} active, "

@@ -13,8 +13,8 @@ MAX_CHARACTERS = 1_000
 _SPACES = {"Cc", "Zl", "Zp"}
 _DROPPED = {"Cf", "Cs", "Cn", "Co"}
 _LONGEST_CODE_SPAN = 120
-_CODE_SPAN = re.compile(r"(?<!`)`([^`|<>\\]+)`(?!`)")
-_NOT_FOR_CODE = re.compile(r"[`|<>\\]")
+_CODE_SPAN = re.compile(r"(?<!`)`([^`]+)`(?!`)")
+_NOT_FOR_CODE = re.compile(r"[`|<\\]")
 _SPECIAL = re.compile(
     r"""
       [`*|]                                     # code, emphasis, the wall of a table cell
@@ -49,8 +49,11 @@ def escaped(text: str) -> str:
     Short code spans (`` `like_this` ``) stay code spans; every other mark loses its meaning.
     """
     parts = _CODE_SPAN.split(plain(text))
+    # A span that is no code still pairs its two marks: the next one must not open at its end.
     shown = [
-        f"`{part}`" if index % 2 else _escaped_part(part, first=index == 0)
+        f"`{part}`"
+        if index % 2 and not _NOT_FOR_CODE.search(part)
+        else _escaped_part(f"`{part}`" if index % 2 else part, first=index == 0)
         for index, part in enumerate(parts)
     ]
     return "".join(shown)

@@ -5,23 +5,21 @@ first, quantities as `low – expected – high unit`, tables, and at the end wh
 comes next. The layout follows from the shape of a result, so a new result needs no code here.
 """
 
-import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import chain
 
 from pydantic import BaseModel
 
-from compute_budget_planner.markdown.blocks import fenced, span
-from compute_budget_planner.markdown.escape import escaped, plain
-from compute_budget_planner.markdown.labels import column_of, heading_of, unit_of
-from compute_budget_planner.numbers import shown
-from compute_budget_planner.results import FactOut, NextStep, RangeOut
+from compute_budget_planner.markdown.blocks import fenced
+from compute_budget_planner.markdown.escape import escaped
+from compute_budget_planner.markdown.labels import heading_of, unit_of
+from compute_budget_planner.markdown.result_cells import cell, fits_a_cell, is_line, one_line
+from compute_budget_planner.markdown.result_tables import tables
+from compute_budget_planner.results import NextStep
 
 _LAST = ("questions", "next")
 _NAMES = ("name", "run", "path", "job_name")
-_LONGEST_LINE = 4_000
-_WIDEST_TABLE = 7
-_WIDEST_LIST = 80
+_WIDEST_ROW = 7
 _DEEPEST_HEADING = 6
 
 
@@ -38,36 +36,30 @@ def _body(model: BaseModel, level: int) -> Iterator[str]:
     fields = dict(model)
     summary = fields.pop("summary", "")
     if summary:
-        yield from (_text(summary), "")
-    lines = [f"Warning: {_text(warning)}" for warning in fields.pop("warnings", ())]
+        yield from (one_line(summary), "")
+    lines = [f"Warning: {one_line(warning)}" for warning in fields.pop("warnings", ())]
     last = [(name, fields.pop(name)) for name in _LAST if name in fields]
     for name, value in fields.items():
-        if _is_line(value) and value not in (None, ""):
+        if is_line(value) and value not in (None, ""):
             meaning = type(model).model_fields[name].description
             lines.append(_line(name, value) + (f" ({meaning})" if meaning else ""))
     yield from _bullets(lines)
     for name, value in chain(fields.items(), last):
-        if value and not _is_line(value):
+        if value and not is_line(value):
             yield _heading(heading_of(name), level)
             yield ""
             yield from _section(name, value, level)
 
 
-def _is_line(value: object) -> bool:
-    if isinstance(value, str):
-        return "\n" not in value
-    return value is None or isinstance(value, int | float | RangeOut | FactOut)
-
-
 def _line(name: str, value: object) -> str:
-    text = f"{heading_of(name)}: {_cell(value)}"
+    text = f"{heading_of(name)}: {cell(value)}"
     return f"{text} {unit_of(name)}".rstrip()
 
 
 def _section(name: str, value: object, level: int) -> Iterator[str]:
     match value:
         case str():
-            yield from (*fenced("", value.rstrip("\n")), "")
+            yield from (*fenced("mermaid" if name == "chart" else "", value.rstrip("\n")), "")
         case BaseModel():
             yield from _body(value, level + 1)
         case Mapping():
@@ -77,7 +69,7 @@ def _section(name: str, value: object, level: int) -> Iterator[str]:
             if models and not isinstance(models[0], NextStep):
                 yield from _models(name, models, level)
             else:
-                yield from _bullets(map(_cell, items))
+                yield from _bullets(map(cell, items))
 
 
 def _bullets(items: Iterable[str]) -> Iterator[str]:
@@ -96,18 +88,20 @@ def _mapping(entries: Mapping[str, object]) -> Iterator[str]:
         if isinstance(entry, BaseModel)
     ]
     if rows:
-        yield from _table(rows)
+        yield from tables(rows, {})
     else:
-        yield from _bullets(f"{_text(name)}: {_cell(entry)}" for name, entry in entries.items())
+        yield from _bullets(f"{one_line(name)}: {cell(entry)}" for name, entry in entries.items())
 
 
 def _models(name: str, models: Sequence[BaseModel], level: int) -> Iterator[str]:
-    """Show models of one kind as a table when their rows are short, else one block each."""
+    """Show models of one kind as tables when their rows are short, else one block each."""
     rows = [dict(model) for model in models]
-    columns = {column for row in rows for column, value in row.items() if value not in (None, [])}
-    flat = all(_fits_a_cell(value) for row in rows for value in row.values())
-    if flat and len(columns) <= _WIDEST_TABLE:
-        yield from _table([{c: v for c, v in row.items() if c in columns} for row in rows])
+    said = {c: None for row in rows for c, value in row.items() if value not in (None, "", [], {})}
+    flat = all(fits_a_cell(value) for row in rows for value in row.values())
+    if flat and (len(rows) > 1 or len(said) <= _WIDEST_ROW):
+        yield from tables(
+            [{c: row[c] for c in rows[0] if c in said} for row in rows], _meanings(models[0])
+        )
         return
     for number, model in enumerate(models, start=1):
         title = next((getattr(model, n) for n in _NAMES if getattr(model, n, "")), "")
@@ -115,68 +109,6 @@ def _models(name: str, models: Sequence[BaseModel], level: int) -> Iterator[str]
         yield from _body(model, level + 2)
 
 
-def _fits_a_cell(value: object) -> bool:
-    if isinstance(value, list):
-        return all(isinstance(item, str) for item in value) and len(_cell(value)) <= _WIDEST_LIST
-    return _is_line(value)
-
-
-def _table(rows: Sequence[Mapping[str, object]]) -> Iterator[str]:
-    """Yield a Markdown table whose columns line up, numbers to the right."""
-    columns = list(rows[0])
-    cells = [[escaped(_cell(row[column])) for column in columns] for row in rows]
-    heads = [column_of(column) for column in columns]
-    widths = [max(map(len, column)) for column in zip(heads, *cells, strict=True)]
-    right = [all(isinstance(row[c], int | float | None) for row in rows) for c in columns]
-
-    def row_of(texts: Sequence[str]) -> str:
-        padded = (
-            text.rjust(width) if numeric else text.ljust(width)
-            for text, width, numeric in zip(texts, widths, right, strict=True)
-        )
-        return f"| {' | '.join(padded)} |"
-
-    yield row_of(heads)
-    rules = (
-        "-" * (w - 1) + (":" if numeric else "-") for w, numeric in zip(widths, right, strict=True)
-    )
-    yield f"| {' | '.join(rules)} |"
-    yield from map(row_of, cells)
-    yield ""
-
-
-def _cell(value: object) -> str:
-    if value is None:
-        return "–"
-    if isinstance(value, bool):
-        return "yes" if value else "no"
-    if isinstance(value, int | float):
-        return shown(value)
-    if isinstance(value, list):
-        return ", ".join(map(_cell, value)) or "–"
-    return _of_kind(value)
-
-
-def _of_kind(value: object) -> str:
-    match value:
-        case RangeOut():
-            return span(value)
-        case FactOut():
-            return f"{_cell(value.value)} ({value.basis}, {_text(value.source)})"
-        case NextStep():
-            return _next_step(value)
-        case _:
-            return _text(str(value))
-
-
-def _next_step(step: NextStep) -> str:
-    arguments = json.dumps(step.arguments, ensure_ascii=False) if step.arguments else ""
-    call = f"`{step.tool}` {_text(arguments)}".rstrip() if step.tool else ""
-    question = f"Ask: {_text(step.question)}" if step.question else ""
-    return " Then: ".join(part for part in (question, call) if part)
-
-
-def _text(text: str) -> str:
-    # On a line of its own a command must stay as it is, to be copied; only what cannot be seen
-    # goes. In cells and headings every mark of Markdown loses its meaning.
-    return plain(text, _LONGEST_LINE)
+def _meanings(model: BaseModel) -> dict[str, str]:
+    fields = type(model).model_fields
+    return {name: field.description for name, field in fields.items() if field.description}
