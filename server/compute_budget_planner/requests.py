@@ -80,6 +80,7 @@ class Decision(_Closed):
     """What the user decided about a cheaper alternative."""
 
     alternative: str = Field(description="The alternative, as the budget names it.")
+    run: str = Field(default="", description="The main run it is about; all of them when empty.")
     decision: Literal["accepted", "rejected", "open"]
     reason: str = ""
 
@@ -102,6 +103,9 @@ class WriteBudgetRequest(_Closed):
     )
     variants: list[VariantInput] = Field(
         default_factory=list, description="Variants beside those of the plan."
+    )
+    required_seeds: Annotated[StrictInt, Field(ge=1, le=1000)] | None = Field(
+        default=None, description="Seeds the claims need; the plan's number when left out."
     )
     decisions: list[Decision] = Field(
         default_factory=list, description="Decisions on alternatives to record."

@@ -19,7 +19,6 @@ def test_each_job_has_the_eight_things_in_the_order_of_submission(tmp_path: Path
     result = written(workspace)
     assert [(job.job_name, job.task_class, job.gpus) for job in result.jobs] == [
         ("medium-smoke", "smoke", 1),
-        ("small-smoke", "smoke", 1),
         ("medium", "formal", 8),
         ("small", "formal", 2),
     ]

@@ -86,7 +86,8 @@ def test_totals_are_the_sums_of_what_the_tables_show(tmp_path: Path) -> None:
     for index, end in enumerate(("low", "expected", "high")):
         single = [getattr(e.gpu_hours, end) for e in result.estimates]
         seeds = [getattr(e.gpu_hours_all_seeds, end) for e in result.estimates]
-        tests = [getattr(s.gpu_hours, end) for s in result.smokes]
+        # The other run is so short that it is its own smoke test.
+        tests = [getattr(s.gpu_hours, end) for s in result.smokes if s.job is not None]
         assert within_rounding(one[index], sum(single))
         assert within_rounding(everything[index], sum(seeds))
         assert within_rounding(everything[index], single[0] + 3 * single[1])

@@ -50,6 +50,7 @@ def test_the_smoke_test_of_a_long_run_is_short_cheap_and_ready_to_submit(tmp_pat
         special=job.special,
         task_class="smoke",
         workload_shape="single-device",
+        priority="smoke",
         expected_gpu_hours=job.expected_gpu_hours,
         exp_id=None,
         invocation=(
@@ -116,14 +117,14 @@ def test_a_script_nobody_knows_how_to_shorten_is_said_to_be_stopped_by_hand(
 
 
 def test_a_task_of_an_array_becomes_its_first(tmp_path: Path) -> None:
-    _, job = sized(projects.models_by_datasets(tmp_path), run="bert-mnli")
+    _, job = sized(projects.models_by_datasets(tmp_path), run="bert-mnli", facts={"epochs": 30})
     assert "--seed 0 " in job.command
     assert job.array is None
     assert "let it write to outputs/bert-mnli-smoke/" in job.special
 
 
 def test_what_is_not_known_is_left_out_of_the_invocation(tmp_path: Path) -> None:
-    _, job = sized(projects.models_by_datasets(tmp_path), run="bert-mnli")
+    _, job = sized(projects.models_by_datasets(tmp_path), run="bert-mnli", facts={"epochs": 30})
     assert job.environment == "to be named"
     assert job.invocation == (
         "/run-experiment --script jobs/bert-mnli.sh --name bert-mnli-smoke --gpus 1"
@@ -151,9 +152,13 @@ def test_a_run_no_group_can_hold_is_flagged_and_no_group_is_called_large_enough(
 
 
 def test_a_very_short_run_is_its_own_smoke_test(tmp_path: Path) -> None:
-    result, _ = sized(projects.plain_repo(tmp_path), run="small", facts={"max_steps": 500})
+    workspace = open_workspace(projects.plain_repo(tmp_path))
+    result = size_smoke(workspace, RunRequest(run="small", facts={"max_steps": 500}))
     assert result.bound == "the run's own first steps"
-    assert result.flags[0] == ("the run is so short that its own first steps are the smoke test")
+    assert result.flags[0] == "the run is so short that its own first steps are the smoke test"
+    # It is watched on the devices it runs on: no job of its own, and no word about groups.
+    assert (result.n_gpus, result.job) == (2, None)
+    assert not any("smallest group" in flag for flag in result.flags)
 
 
 def test_without_an_estimate_the_missing_facts_are_named_and_nothing_is_invented(

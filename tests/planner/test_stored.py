@@ -34,7 +34,7 @@ def edit(workspace: Workspace, old: str, new: str) -> None:
 
 
 def test_the_inputs_come_back_as_they_were_given(workspace: Workspace) -> None:
-    stored = stored_request(workspace)
+    stored = stored_request(workspace).request
     assert (
         stored.files,
         stored.facts,

@@ -8,9 +8,9 @@ from pathlib import Path
 import made_up_projects as projects
 import pytest
 from compute_budget_planner.errors import PlannerError, ProjectError
-from compute_budget_planner.planner import estimate_run, size_smoke, write_budget
+from compute_budget_planner.planner import estimate_run, size_smoke, update_memory, write_budget
 from compute_budget_planner.planner.workspace import Workspace, open_workspace
-from compute_budget_planner.requests import RunRequest, WriteBudgetRequest
+from compute_budget_planner.requests import MemoryRequest, RunRequest, WriteBudgetRequest
 from written_budget import page_of, prose, written
 
 
@@ -114,16 +114,17 @@ def test_a_refresh_keeps_the_inputs_takes_new_facts_and_names_the_files_that_cha
 
 def test_the_other_tools_start_from_the_budget(control: Workspace) -> None:
     result = written(control, facts={"seeds": 3})
-    (step,) = result.next
-    request = RunRequest.model_validate(step.arguments)
+    request = RunRequest(from_budget=True)
     assert estimate_run(control, request) == result.estimates[0]
     assert size_smoke(control, request) == result.smokes[0]
 
 
-def test_what_is_next_can_be_called_with_several_runs_too(tmp_path: Path) -> None:
+def test_what_is_next_is_a_look_at_what_memory_would_become(tmp_path: Path) -> None:
     workspace = open_workspace(projects.plain_repo(tmp_path))
     (step,) = written(workspace).next
-    assert estimate_run(workspace, RunRequest.model_validate(step.arguments)).run == "medium"
+    assert step.tool == "update_memory"
+    told = update_memory(workspace, MemoryRequest.model_validate(step.arguments))
+    assert told.dry_run is True
 
 
 def test_a_page_that_changed_under_the_caller_is_refused(control: Workspace) -> None:

@@ -11,9 +11,10 @@ GOOD = CheckInputs(
     limit_fits=["yes", "yes"],
     segments=[1, 1],
     variants=8,
-    variants_without_priority=0,
+    variants_without_cost=0,
     alternatives_considered=2,
     required_gpu_hours=570.0,
+    required_is_complete=True,
     available_gpu_hours=1200.0,
     has_risk_entry=False,
 )
@@ -32,7 +33,7 @@ def test_a_good_plan_passes_all_five() -> None:
             True,
             "every run fits one job at its high end",
         ),
-        Check("every variant has a priority", True, "all 8 have one"),
+        Check("every variant has a priority and a cost", True, "all 8 have one"),
         Check("cheaper alternatives were considered", True, "2 are listed"),
         Check(
             "required GPU-hours inside the available ones, or a risk entry exists",
@@ -43,7 +44,7 @@ def test_a_good_plan_passes_all_five() -> None:
 
 
 def test_an_empty_plan_leaves_all_five_open() -> None:
-    empty = CheckInputs([], [], [], [], 0, 0, 0, None, None, has_risk_entry=False)
+    empty = CheckInputs([], [], [], [], 0, 0, 0, None, True, None, has_risk_entry=False)
     assert [check.passed for check in final_checks(empty, 30)] == [None] * 5
 
 
@@ -58,7 +59,7 @@ def test_an_empty_plan_leaves_all_five_open() -> None:
         (LIMIT, {"limit_fits": ["uncertain", "yes"], "segments": [2, 1]}, True, "chain of 2"),
         (LIMIT, {"limit_fits": ["no", "yes"], "segments": [None, 1]}, False, "exceed the limit"),
         (LIMIT, {"limit_fits": ["yes", "unknown"]}, None, "not known for every run"),
-        (PRIORITY, {"variants_without_priority": 2}, False, "2 have none"),
+        (PRIORITY, {"variants_without_cost": 2}, False, "2 of 8 cannot be costed yet"),
         (PRIORITY, {"variants": 0}, None, "no variants are costed yet"),
         (ALTERNATIVES, {"alternatives_considered": 0}, None, "none is recorded yet"),
         (HOURS, {"required_gpu_hours": 1200.0}, True, "1,200 of 1,200 GPU-hours"),

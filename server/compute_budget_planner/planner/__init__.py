@@ -80,9 +80,9 @@ def cost_ablations(workspace: Workspace, request: AblationsRequest) -> Ablations
         request.measured_runs,
         from_budget=request.from_budget,
     )
-    baseline = baseline_run(workspace, inputs, request.baseline)
+    baseline = baseline_run(workspace, inputs, variants, request.baseline)
     costed = cost_matrix(workspace, inputs, baseline, variants, request.required_seeds)
-    mains = main_runs(workspace, inputs, request.runs)
+    mains = main_runs(workspace, inputs, variants, request.runs)
     counted = [
         present(workspace, run) for run in mains if run.name != baseline.name or costed.own_controls
     ]

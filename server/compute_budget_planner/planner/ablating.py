@@ -1,19 +1,21 @@
 """`cost_ablations`: the matrix costed, what of it to run, and what is cut."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from compute_budget_planner.errors import FactError, RequestError
+from compute_budget_planner.errors import RequestError
 from compute_budget_planner.estimation.ranges import Range
 from compute_budget_planner.planner.assessing import Assessed, RunInputs, assess_run
-from compute_budget_planner.planner.boards_read import finished_runs
+from compute_budget_planner.planner.cost_neutral import RULE
+from compute_budget_planner.planner.jobs import variant_job_name
 from compute_budget_planner.planner.matrix import (
     Matrix,
     MatrixRow,
     baseline_row,
     build_matrix,
-    point_changes,
 )
+from compute_budget_planner.planner.matrix_runs import DoneSeeds, existing_runs, variant_runs
+from compute_budget_planner.planner.seed_cost import SeedCost, cost_of_seed, times
 from compute_budget_planner.planner.variation import varied
 from compute_budget_planner.planner.workspace import Workspace
 from compute_budget_planner.planning.ablations import Portion, Priority, Ranked, rank
@@ -21,6 +23,9 @@ from compute_budget_planner.requests import VariantInput
 from compute_budget_planner.results import RangeOut, VariantOut
 
 BASELINE_WHY = "fixed controls of the matrix"
+
+TUNING = " (tuning)"
+"""Ends the name of a row's tuning trials, which are a row of their own."""
 
 
 @dataclass(frozen=True)
@@ -64,15 +69,21 @@ def cost_matrix(
             where="facts",
             remedy=" ".join(base.assessment.resolution.questions),
         )
-    seeds = required_seeds or matrix.required_seeds
-    existing = _existing(workspace, inputs)
+    seeds = required_seeds or matrix.required_seeds or _stated_seeds(baseline)
+    existing = existing_runs(workspace, inputs)
     rows: list[VariantOut] = []
     portions: list[Portion] = []
     for row in matrix.rows:
-        costed, parts = _cost_row(workspace, base, row, seeds, existing)
+        main = baseline if row.is_baseline and not matrix.controls else None
+        costed, parts = _cost_row(workspace, base, row, seeds, main, existing)
         rows += costed
         portions += parts
     return CostedMatrix(base, bool(matrix.controls), tuple(rows), tuple(portions), matrix)
+
+
+def _stated_seeds(baseline: Assessed) -> int | None:
+    """Return the seeds of the baseline's own run, where somebody or its job says how many."""
+    return baseline.seeds if "seeds" in baseline.assessment.resolution.facts else None
 
 
 def _controlled(workspace: Workspace, baseline: Assessed, matrix: Matrix) -> Assessed:
@@ -87,8 +98,13 @@ def _cost_row(
     base: Assessed,
     row: MatrixRow,
     required_seeds: int | None,
-    existing: dict[str, str],
+    main: Assessed | None,
+    existing: Mapping[str, DoneSeeds],
 ) -> tuple[list[VariantOut], list[Portion]]:
+    """Return a row, its tuning trials and the portions of both.
+
+    `main` is the main run the row is itself: it has all of that run's seeds, and all required.
+    """
     ranked = rank(
         is_baseline=row.is_baseline,
         claims=row.claims,
@@ -97,8 +113,14 @@ def _cost_row(
         stated=row.stated,
         sensitivity=row.sensitivity,
     )
-    seeds = row.seeds or required_seeds or 1
-    further = max(0, seeds - (required_seeds or seeds))
+    own_seeds = main.seeds if main is not None else 1
+    wanted = max(row.seeds or required_seeds or 1, own_seeds)
+    needed = max(required_seeds or wanted, own_seeds)
+    names = [row.name, variant_job_name(row.name), *([main.name] if main is not None else [])]
+    done = next((existing[name] for name in names if name in existing), None)
+    have = 0 if done is None else done.seeds or wanted
+    seeds = max(0, wanted - have)
+    further = min(seeds, max(0, wanted - max(needed, have)))
     shown = VariantOut(
         variant=row.name,
         changed_variable=row.changed_variable,
@@ -109,87 +131,28 @@ def _cost_row(
         further_seeds=further,
         tuning_trials=row.trials,
         claims=list(row.claims),
-        rule=ranked.rule,
+        rule=f"{ranked.rule}; {RULE}" if row.neutral else ranked.rule,
         basis="open",
         source=row.source,
         question=row.problem,
     )
-    if row.name in existing:
+    if done is not None and seeds == 0:
         nothing = RangeOut(low=0, expected=0, high=0)
-        done = {"gpu_hours": nothing, "gpu_hours_one_seed": nothing, "basis": "exists"}
-        note = {"rule": f"has run already ({existing[row.name]})", "question": ""}
-        return [shown.model_copy(update={**done, **note})], []
-    cost = _one_seed(workspace, base, row)
+        exists = {"gpu_hours": nothing, "gpu_hours_one_seed": nothing, "basis": "exists"}
+        note = {"rule": f"has run already ({done.place})", "question": "", "seeds": wanted}
+        return [shown.model_copy(update={**exists, **note})], []
+    if done is not None:
+        left = f"{shown.rule}; {have} of {wanted} seeds have run ({done.place})"
+        shown = shown.model_copy(update={"rule": left})
+    cost = cost_of_seed(workspace, base, row)
     if isinstance(cost, str):
         question = f"{row.name}: {cost}"
         return [shown.model_copy(update={"question": question})], []
     return _rows_and_portions(shown, cost, ranked, row)
 
 
-@dataclass(frozen=True)
-class _Cost:
-    """One seed of a row: GPU-hours, hours of one job, jobs, devices, memory, how it is known."""
-
-    gpu_hours: RangeOut
-    wall_clock: RangeOut
-    multiplier: float
-    jobs: int
-    n_gpus: int
-    memory: str
-    basis: str
-
-
-def _one_seed(workspace: Workspace, base: Assessed, row: MatrixRow) -> _Cost | str:
-    """Return the cost of one seed, or the question that blocks it."""
-    estimate, run = base.assessment.estimate, base.assessment.run
-    assert estimate is not None and run is not None  # noqa: S101  checked by cost_matrix
-    memory = base.assessment.memory.verdict if base.assessment.memory is not None else ""
-    own = RangeOut.of(estimate.gpu_hours)
-    wall = RangeOut.of(estimate.wall_clock_hours)
-    if row.points == ((),):
-        return _Cost(own, wall, 1.0, 1, run.hardware.n_gpus, memory, "baseline")
-    if row.multiplier is not None and not row.points:
-        scaled = RangeOut.of(estimate.gpu_hours.scaled(row.multiplier))
-        hours = RangeOut.of(estimate.wall_clock_hours.scaled(row.multiplier))
-        return _Cost(scaled, hours, row.multiplier, 1, run.hardware.n_gpus, memory, "stated")
-    if not row.points:
-        return row.problem
-    known = base.assessment.resolution.facts
-    values = {name: fact.value for name, fact in known.items()}
-    hours_sum, walls, verdicts, n_gpus = Range.exact(0.0), [], [], run.hardware.n_gpus
-    for point in row.points:
-        changes = point_changes(point, values)
-        if len(changes) < len({fact.name for fact in point}) and not changes:
-            return "the baseline does not say the value this row changes by a factor"
-        try:
-            other = varied(workspace.reference, base, changes, f"variant {row.name}").assessment
-        except FactError as error:
-            return f"{error.what}. {error.remedy}"
-        if other.estimate is None or other.run is None or other.memory is None:
-            return f"it cannot be estimated: {', '.join(other.resolution.missing)} missing"
-        hours_sum = hours_sum.plus(other.estimate.gpu_hours)
-        walls.append(other.estimate.wall_clock_hours)
-        verdicts.append(other.memory.verdict)
-        n_gpus = other.run.hardware.n_gpus
-    longest = max(walls, key=lambda w: w.expected)
-    return _Cost(
-        RangeOut.of(hours_sum),
-        RangeOut.of(longest),
-        hours_sum.expected / estimate.gpu_hours.expected,
-        len(row.points),
-        n_gpus,
-        _worst(verdicts),
-        "re-estimated",
-    )
-
-
-def _worst(verdicts: Sequence[str]) -> str:
-    order = ("OOM", "UNCERTAIN", "UNKNOWN", "TIGHT", "FITS")
-    return min(verdicts, key=order.index)
-
-
 def _rows_and_portions(
-    shown: VariantOut, cost: _Cost, ranked: Ranked, row: MatrixRow
+    shown: VariantOut, cost: SeedCost, ranked: Ranked, row: MatrixRow
 ) -> tuple[list[VariantOut], list[Portion]]:
     """Return the row, a row of its own for tuning trials, and the portions of both."""
     one = cost.gpu_hours
@@ -197,40 +160,38 @@ def _rows_and_portions(
         "cost_multiplier": cost.multiplier,
         "gpu_hours_one_seed": one,
         "wall_clock_hours": cost.wall_clock,
+        "runs_per_seed": cost.jobs,
         "n_gpus": cost.n_gpus,
         "memory_verdict": cost.memory,
         "basis": cost.basis,
         "question": "",
     }
     rows = [
-        VariantOut.model_validate({**dict(shown), **common, "gpu_hours": _times(one, shown.seeds)})
+        VariantOut.model_validate({**dict(shown), **common, "gpu_hours": times(one, shown.seeds)})
     ]
     first = shown.seeds - shown.further_seeds
-    portions = [_portion(row, cost, ranked.priority, first)]
+    portions = [_portion(row, cost, ranked.priority, first)] if first else []
     if shown.further_seeds:
         later = max(ranked.priority, Priority.SHOULD_HAVE, key=list(Priority).index)
         portions.append(_portion(row, cost, later, shown.further_seeds))
     if row.trials:
         tuning = {
-            "variant": f"{row.name} (tuning)",
+            "variant": f"{row.name}{TUNING}",
             "changed_variable": f"{row.trials} trials before the real run",
             "cost_multiplier": cost.multiplier * row.trials,
-            "gpu_hours": _times(one, row.trials),
-            "gpu_hours_one_seed": _times(one, row.trials),
+            "gpu_hours": times(one, row.trials),
+            "gpu_hours_one_seed": times(one, row.trials),
             "seeds": 1,
             "further_seeds": 0,
+            "runs_per_seed": cost.jobs * row.trials,
         }
         rows.append(VariantOut.model_validate({**dict(rows[0]), **tuning}))
         part = _portion(row, cost, ranked.priority, row.trials)
-        portions.append(replace(part, variant=f"{row.name} (tuning)"))
+        portions.append(replace(part, variant=f"{row.name}{TUNING}", bundle=row.name))
     return rows, portions
 
 
-def _times(value: RangeOut, count: int) -> RangeOut:
-    return RangeOut(low=value.low * count, expected=value.expected * count, high=value.high * count)
-
-
-def _portion(row: MatrixRow, cost: _Cost, priority: Priority, seeds: int) -> Portion:
+def _portion(row: MatrixRow, cost: SeedCost, priority: Priority, seeds: int) -> Portion:
     one = cost.gpu_hours
     return Portion(
         variant=row.name,
@@ -244,17 +205,12 @@ def _portion(row: MatrixRow, cost: _Cost, priority: Priority, seeds: int) -> Por
     )
 
 
-def _existing(workspace: Workspace, inputs: RunInputs) -> dict[str, str]:
-    """Return the rows that have run already, by name, with the place that says so."""
-    done = finished_runs(workspace)
-    for run in inputs.gathered.runs:
-        finished = [p for p in run.prior_logs if inputs.gathered.readings[p].finished]
-        if finished:
-            done.setdefault(run.name, finished[0])
-    return done
-
-
-def baseline_run(workspace: Workspace, inputs: RunInputs, name: str | None) -> Assessed:
+def baseline_run(
+    workspace: Workspace,
+    inputs: RunInputs,
+    variants: Sequence[VariantInput],
+    name: str | None,
+) -> Assessed:
     """Return the run the matrix' baseline is made from.
 
     Raises:
@@ -263,12 +219,14 @@ def baseline_run(workspace: Workspace, inputs: RunInputs, name: str | None) -> A
     runs = inputs.gathered.runs
     if name is not None:
         return assess_run(workspace, inputs, inputs.gathered.named(name))
+    others = variant_runs(workspace, inputs, variants)
+    candidates = [run for run in runs if run.name not in others] or list(runs)
     ahead = [
         run
-        for run in runs
+        for run in candidates
         if not any(inputs.gathered.readings[log].finished for log in run.prior_logs)
     ]
-    candidates = ahead or list(runs)
+    candidates = ahead or candidates
     if len(candidates) > 1:
         names = ", ".join(f"`{run.name}`" for run in candidates)
         raise RequestError(

@@ -3,8 +3,8 @@
 from collections.abc import Sequence
 
 from compute_budget_planner.estimation.ranges import Range, total
-from compute_budget_planner.numbers import shown
-from compute_budget_planner.planner.ablating import CostedMatrix
+from compute_budget_planner.numbers import counted, shown
+from compute_budget_planner.planner.ablating import TUNING, CostedMatrix
 from compute_budget_planner.planner.sentences import spread
 from compute_budget_planner.planning.ablations import (
     Portion,
@@ -25,6 +25,12 @@ from compute_budget_planner.results import (
     RangeOut,
     VariantOut,
 )
+
+_VERDICTS = {
+    "fits": "Required fits the",
+    "over": "Required exceeds the",
+    "unknown": "Required is not complete; against the",
+}
 
 
 def ablations_result(
@@ -50,6 +56,7 @@ def ablations_result(
     result = AblationsResult(
         summary="",
         baseline=costed.baseline.name,
+        controls=dict(costed.matrix.controls),
         variants=list(costed.rows),
         main_runs=mains,
         totals=[_total(p, by_priority[p], costed.portions, costed.rows) for p in Priority],
@@ -59,7 +66,7 @@ def ablations_result(
         verdict=chosen.verdict if settled or chosen.verdict == "over" else "unknown",
         shortfall_gpu_hours=chosen.shortfall_gpu_hours,
         minimum_run_set=[
-            *(f"{m.run} ({shown(m.seeds)} seed(s))" for m in mains),
+            *(f"{m.run} ({counted(m.seeds, 'seed')})" for m in mains),
             *(_named(p) for p in costed.portions if p.priority is Priority.REQUIRED),
         ],
         kept=[_named(p) for p in chosen.kept],
@@ -116,7 +123,8 @@ def _total(
 
 
 def _named(portion: Portion) -> str:
-    return f"{portion.variant} ({shown(portion.seeds)} seed(s))"
+    what = "trial" if portion.variant.endswith(TUNING) else "seed"
+    return f"{portion.variant} ({counted(portion.seeds, what)})"
 
 
 def _cut(portion: Portion, chosen: Selection) -> CutOut:
@@ -164,7 +172,8 @@ def _summary(result: AblationsResult) -> str:
     if result.main_runs:
         text += " (main runs are in required)"
     if result.available_gpu_hours is not None:
-        text += f". Of {shown(result.available_gpu_hours)} available: {result.verdict}"
+        verdict = _VERDICTS[result.verdict]
+        text += f". {verdict} {shown(result.available_gpu_hours)} GPU-hours available"
         if result.shortfall_gpu_hours:
             text += f", {shown(result.shortfall_gpu_hours)} GPU-hours short"
     if result.cut:

@@ -51,6 +51,13 @@ class Assessed:
     arguments: dict[str, object]
 
     @property
+    def is_local(self) -> bool:
+        """Whether the run is started on the machine itself, so that nothing limits its time."""
+        scheduler = self.environment.scheduler if self.environment is not None else ""
+        jobs = {reading.format for reading in self.readings if reading.kind == "job"}
+        return scheduler == "local" or (not scheduler and jobs == {"local_job"})
+
+    @property
     def problems(self) -> list[Problem]:
         """What could not be read in the run's files."""
         return [problem for reading in self.readings for problem in reading.problems]

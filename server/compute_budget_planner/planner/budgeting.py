@@ -5,6 +5,7 @@ from collections.abc import Sequence
 from compute_budget_planner import __version__
 from compute_budget_planner.markdown.budget import budget_text
 from compute_budget_planner.markdown.budget_plan import BudgetPlan
+from compute_budget_planner.numbers import written
 from compute_budget_planner.planner.disclosure import disclosure, open_points
 from compute_budget_planner.planner.plan import Plan, make_plan
 from compute_budget_planner.planner.sentences import spread
@@ -37,6 +38,7 @@ def _write(workspace: Workspace, request: WriteBudgetRequest, path: str) -> Budg
     stored = stored_request(workspace) if request.from_budget else None
     if stored is not None:
         request = refreshed(request, stored.request)
+    dropped = [] if stored is not None else _dropped_inputs(workspace, request)
     plan = make_plan(workspace, request, taken_decisions(workspace, request.decisions))
     page = _page(workspace, request, plan)
     existing = project.read(path).text if (project.root / path).is_file() else ""
@@ -65,19 +67,38 @@ def _write(workspace: Workspace, request: WriteBudgetRequest, path: str) -> Budg
         checks=list(plan.checks),
         open_points=list(page.open_points),
         changed_files=changed_files(workspace, stored) if stored is not None else [],
+        dropped_inputs=dropped,
         untracked=project.git_ignored(path) or "",
         next=_next(plan.estimates, request),
     )
     return result.model_copy(update={"summary": _summary(result)})
 
 
+def _dropped_inputs(workspace: Workspace, request: WriteBudgetRequest) -> list[str]:
+    """Return what the written budget was told and this call does not repeat."""
+    if budget_block(workspace) is None:
+        return []
+    before = stored_request(workspace).request
+    dropped = [f"fact {n}={v}" for n, v in before.facts.items() if n not in request.facts]
+    lists = {
+        "file": (before.files, request.files),
+        "run": (before.runs, request.runs),
+        "variant": ([v.name for v in before.variants], [v.name for v in request.variants]),
+        "claim": (before.claims, request.claims),
+    }
+    for word, (old, new) in lists.items():
+        dropped += [f"{word} {name}" for name in old if name not in new]
+    return dropped
+
+
 def taken_decisions(workspace: Workspace, new: Sequence[Decision]) -> list[Decision]:
     """Return all decisions: earlier ones, each replaced by a new one on the same alternative."""
     previous = budget_block(workspace)
-    merged = {d.alternative: d for d in (previous.decisions if previous is not None else [])}
+    earlier = previous.decisions if previous is not None else []
+    merged = {(d.run, d.alternative): d for d in earlier}
     for decision in new:
         private = Decision.model_validate(_private(workspace, decision.model_dump()))
-        merged[private.alternative] = private
+        merged[(private.run, private.alternative)] = private
     return list(merged.values())
 
 
@@ -132,7 +153,7 @@ def _not_yet_done(plan: Plan) -> list[str]:
     for result in plan.alternatives:
         for a in result.alternatives:
             if a.decision == "accepted":
-                changes = ", ".join(f"{name} = {value}" for name, value in a.changes.items())
+                changes = ", ".join(f"{n} = {written(v)}" for n, v in a.changes.items())
                 points.append(
                     f"{result.run}: `{a.alternative}` is accepted, but the files still say "
                     f"otherwise: set {changes}, then refresh the budget"
@@ -188,6 +209,11 @@ def _summary(result: BudgetResult) -> str:
         text += f". Failed checks: {'; '.join(failed)}"
     if result.changed_files:
         text += f". Changed since the last budget: {', '.join(result.changed_files)}"
+    if result.dropped_inputs:
+        text += (
+            f". The budget before was also told {', '.join(result.dropped_inputs)}: "
+            "`from_budget` keeps that"
+        )
     if result.untracked:
         text += (
             f". Git ignores it ({result.untracked}); track it with `git add -f {result.path}` "

@@ -4,6 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from compute_budget_planner.errors import FactError
+from compute_budget_planner.guide.rows import Accelerator
 from compute_budget_planner.numbers import shown
 from compute_budget_planner.planner.assessing import Assessed
 from compute_budget_planner.planner.variation import varied
@@ -47,10 +48,11 @@ def alternatives_of(workspace: Workspace, assessed: Assessed) -> AlternativesRes
     largest = assessment.memory.largest_micro_batch if assessment.memory is not None else None
     found: list[AlternativeOut] = []
     rejected: list[str] = []
-    for lever in levers(run, workspace.reference, _devices(workspace, assessed), largest):
+    devices = _devices(workspace, assessed)
+    for lever in levers(run, workspace.reference, devices, largest):
         outcome = _tried(workspace, assessed, lever)
         if isinstance(outcome, str):
-            rejected.append(f"{lever.name}: {outcome}")
+            rejected.append(f"{lever.label}: {outcome}")
         else:
             found.append(outcome)
     found.sort(key=lambda a: (_GROUPS.index(a.group), -a.saving_gpu_hours_percent))
@@ -62,6 +64,7 @@ def alternatives_of(workspace: Workspace, assessed: Assessed) -> AlternativesRes
         wall_clock_hours=RangeOut.of(estimate.wall_clock_hours),
         alternatives=found,
         not_worth_listing=rejected,
+        questions=_unclear(workspace, devices, run.hardware.accelerator),
         next=[NextStep(tool="write_budget", question="Which alternatives do you accept?")],
     )
     return result.model_copy(update={"summary": _summary(result)})
@@ -73,11 +76,22 @@ def _devices(workspace: Workspace, assessed: Assessed) -> tuple[str, ...]:
     return tuple(workspace.reference.rows("usual_devices"))
 
 
+def _unclear(workspace: Workspace, devices: Sequence[str], own: Accelerator) -> list[str]:
+    """Return what to ask about devices of the environments that may be several."""
+    meant = {name: workspace.reference.find_accelerators(name) for name in devices}
+    return [
+        f"Which `{name}` do the environments mean: {', '.join(f'`{a.name}`' for a in found)}? "
+        "Faster hardware is suggested once `gpu_types` says so."
+        for name, found in meant.items()
+        if len(found) > 1 and own not in found
+    ]
+
+
 def _tried(workspace: Workspace, assessed: Assessed, lever: Lever) -> AlternativeOut | str:
     """Return the alternative, or why it is not worth listing."""
     try:
         other = varied(
-            workspace.reference, assessed, lever.changes, f"alternative: {lever.name}"
+            workspace.reference, assessed, lever.changes, f"alternative: {lever.label}"
         ).assessment
     except FactError as error:
         return f"does not apply ({error.what})"
@@ -100,7 +114,7 @@ def _tried(workspace: Workspace, assessed: Assessed, lever: Lever) -> Alternativ
         return f"saves nothing ({shown(after.expected)} GPU-hours)"
     group = row.required("group")
     return AlternativeOut(
-        alternative=lever.name,
+        alternative=lever.label,
         group=group,
         changes=dict(lever.changes),
         gpu_hours=after,

@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 
-from compute_budget_planner.numbers import shown
+from compute_budget_planner.numbers import counted, shown
 from compute_budget_planner.planner.sentences import spread
 from compute_budget_planner.results import AblationsResult, EstimateResult, RangeOut, SmokeResult
 
@@ -24,7 +24,7 @@ def disclosure(
         sentences.append(
             f"{e.run}: {shown(e.n_gpus or 0)} × {e.gpu}, "
             f"{spread(e.gpu_hours, 'GPU-hours')} per seed, "
-            f"{spread(e.wall_clock_hours, 'h wall-clock')}, {shown(e.seeds)} seed(s)."
+            f"{spread(e.wall_clock_hours, 'h wall-clock')}, {counted(e.seeds, 'seed')}."
         )
     if total is not None:
         sentences.append(f"All main runs and seeds: {spread(total, 'GPU-hours')} (estimated).")

@@ -1,5 +1,6 @@
 """The job blocks of a budget: what `run-experiment` asks for, per job."""
 
+import re
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -28,8 +29,9 @@ OPEN = "to be named"
 class JobSpec:
     """What a job is for: its place in the order, its length, and what a person must know.
 
-    `gpu_hours` is of one seed; `segments` jobs in a row, each resuming from the last, make up one
-    seed. A job that is not the main run itself (`own_outputs` false) must write elsewhere.
+    `gpu_hours` is of one seed, which takes `tasks` runs: points of a sweep, or tuning trials.
+    `segments` jobs in a row, each resuming from the last, make up one run. A job that is not the
+    main run itself (`own_outputs` false) must write elsewhere.
     """
 
     name: str
@@ -38,11 +40,18 @@ class JobSpec:
     walltime_hours: float
     expected_hours: float
     gpu_hours: float
+    tasks: int = 1
     segments: int = 1
     options: str = ""
     notes: tuple[str, ...] = ()
     own_outputs: bool = False
     exp_id: str | None = None
+
+
+def variant_job_name(variant: str) -> str:
+    """Return a name that schedulers, shells and folders take: `ablation-no-attention`."""
+    plain = re.sub(r"[^\w.]+", "-", variant).strip("-.")
+    return f"ablation-{plain}" if plain else "ablation"
 
 
 def job_block(
@@ -62,8 +71,9 @@ def job_block(
     notes += spec.notes
     if command and smoke and not spec.options:
         notes.append("no option known here shortens this command: stop it after the smoke's steps")
-    if spec.seeds > 1:
-        notes.append(_per_seed(command))
+    tasks = spec.seeds * spec.tasks
+    if tasks > 1:
+        notes.append(_per_task(command, spec))
     if spec.segments > 1:
         notes.append(
             f"chain of {spec.segments} jobs: submit each with --dependency=afterany on the one "
@@ -82,10 +92,10 @@ def job_block(
         mem=_text(job, "mem", workspace.project.root),
         conda_env=_text(job, "conda_env", workspace.project.root),
         output_dir=f"{folder}/",
-        array=f"0-{spec.seeds - 1}%{spec.seeds}" if spec.seeds > 1 else None,
+        array=f"0-{tasks - 1}%{tasks}" if tasks > 1 else None,
         special="; ".join(notes),
         task_class="smoke" if smoke else "formal",
-        workload_shape=_shape(n_gpus, spec.seeds),
+        workload_shape=_shape(n_gpus, tasks),
         priority=spec.priority,
         expected_gpu_hours=rounded(spec.gpu_hours) * spec.seeds,
         exp_id=spec.exp_id,
@@ -128,10 +138,11 @@ def _own_folder(workspace: Workspace, job: Reading | None, job_name: str) -> str
     return private_paths(own, workspace.project.root) or f"outputs/{job_name}"
 
 
-def _per_seed(command: str) -> str:
-    if "SLURM_ARRAY_TASK_ID" in command:
+def _per_task(command: str, spec: JobSpec) -> str:
+    each = "seed" if spec.tasks == 1 else ("value" if spec.seeds == 1 else "seed and value")
+    if spec.tasks == 1 and "SLURM_ARRAY_TASK_ID" in command:
         return "one array task per seed"
-    return "one array task per seed: $SLURM_ARRAY_TASK_ID must choose seed and output folder"
+    return f"one array task per {each}: $SLURM_ARRAY_TASK_ID must choose {each} and output folder"
 
 
 def _invocation(environment: str, job: Reading | None, job_name: str, n_gpus: int) -> str:
@@ -150,8 +161,8 @@ def _margin_percent(spec: JobSpec) -> float | None:
     return 100 * (spec.walltime_hours / spec.expected_hours - 1) if spec.segments == 1 else None
 
 
-def _shape(n_gpus: int, seeds: int) -> str:
-    if seeds > 1:
+def _shape(n_gpus: int, tasks: int) -> str:
+    if tasks > 1:
         return "independent-targets"
     return "multi-gpu-native" if n_gpus > 1 else "single-device"
 

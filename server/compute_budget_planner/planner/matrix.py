@@ -3,7 +3,9 @@
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
+from compute_budget_planner.errors import FactError, RequestError
 from compute_budget_planner.guide.reference import Reference, spelling
+from compute_budget_planner.planner.cost_neutral import neutral_values
 from compute_budget_planner.planner.gather import Gathered
 from compute_budget_planner.planning.ablations import Priority
 from compute_budget_planner.readers.change_clauses import Point
@@ -25,7 +27,8 @@ class MatrixRow:
     """A row to be costed.
 
     `points` are the sets of changed facts of one seed (several: a sweep; one empty: unchanged;
-    none: not readable); `multiplier` is a stated cost in baselines of one seed.
+    none: not readable); `multiplier` is a stated cost in baselines of one seed; `neutral` says
+    that the change costs nothing by the guide.
     """
 
     name: str
@@ -42,6 +45,7 @@ class MatrixRow:
     is_baseline: bool
     source: str
     problem: str
+    neutral: bool = False
 
 
 @dataclass(frozen=True)
@@ -62,6 +66,7 @@ def build_matrix(
 
     Raises:
         FactError: a variant of the caller changes an unknown or ill-formed fact.
+        RequestError: a variant of the caller has both changes and a multiplier.
     """
     rows: dict[str, MatrixRow] = {}
     required = _required_ablations(gathered)
@@ -108,14 +113,17 @@ def point_changes(point: Point, known: Mapping[str, FactValue]) -> dict[str, Fac
 
 def _of_plan(variant: Variant, required: set[str], reference: Reference) -> MatrixRow:
     change = read_change(variant.change, reference)
+    multiplier = variant.multiplier or change.stated_multiplier
+    unread = not change.points and multiplier is None
+    neutral = neutral_values(variant.change, reference) if unread else 0
     words = f"{variant.purpose} {variant.name}".lower()
     is_baseline = change.points == ((),) and "baseline" in words
     changed = {fact.name for point in change.points for fact in point}
     return MatrixRow(
         name=variant.name,
         changed_variable=change.changed_variable,
-        points=change.points,
-        multiplier=variant.multiplier or change.stated_multiplier,
+        points=change.points or ((),) * neutral,
+        multiplier=multiplier,
         seeds=variant.seeds,
         trials=0,
         stated=Priority(variant.priority) if variant.priority else None,
@@ -126,7 +134,8 @@ def _of_plan(variant: Variant, required: set[str], reference: Reference) -> Matr
         or (bool(changed) and changed <= _TUNING_FACTS),
         is_baseline=is_baseline,
         source=variant.source,
-        problem=change.problem,
+        problem="" if neutral else change.problem,
+        neutral=neutral > 0,
     )
 
 
@@ -154,18 +163,23 @@ def _with_audit(row: MatrixRow | None, baseline: Baseline) -> MatrixRow:
 
 
 def _of_caller(given: VariantInput, row: MatrixRow | None, reference: Reference) -> MatrixRow:
-    base = row or replace(
-        baseline_row("stated"), name=given.name, points=(), is_baseline=False, changed_variable=""
-    )
+    if given.changes and given.multiplier is not None:
+        raise RequestError(
+            f"the variant `{given.name}` has both `changes` and a `multiplier`",
+            where=f"variants.{given.name}",
+            remedy="Give `changes` to have it estimated, or the `multiplier` you know, not both.",
+        )
+    base = row or _new_row(given.name)
     if given.changes:
         point = tuple(
             ChangedFact(name, value=_parsed(name, raw, given.name, reference))
             for name, raw in given.changes.items()
         )
         shown = ", ".join(f"{fact.name} = {fact.value}" for fact in point)
-        base = replace(base, points=(point,), changed_variable=shown, problem="", multiplier=None)
+        base = replace(base, points=(point,), changed_variable=shown, multiplier=None)
+        base = replace(base, problem="", neutral=False, is_baseline=False)
     if given.multiplier is not None:
-        base = replace(base, multiplier=given.multiplier)
+        base = replace(base, points=(), multiplier=given.multiplier, problem="", neutral=False)
     if not base.points and base.multiplier is None and not base.problem:
         base = replace(base, problem="give `changes` or a `multiplier` over the baseline")
     return replace(
@@ -178,8 +192,19 @@ def _of_caller(given: VariantInput, row: MatrixRow | None, reference: Reference)
     )
 
 
+def _new_row(name: str) -> MatrixRow:
+    row = replace(baseline_row("stated"), name=name)
+    if spelling(name) == "baseline":
+        return row
+    return replace(row, points=(), is_baseline=False, changed_variable="")
+
+
 def _parsed(name: str, raw: FactInput, variant: str, reference: Reference) -> FactValue:
-    return parse_fact(name, raw, reference, f"variants.{variant}.changes.{name}")
+    where = f"variants.{variant}.changes.{name}"
+    try:
+        return parse_fact(name, raw, reference, where)
+    except FactError as error:
+        raise FactError(error.what, where=where, remedy=error.remedy) from error
 
 
 def _notes(gathered: Gathered, name: str) -> Iterator[str]:
@@ -195,8 +220,8 @@ def _required_ablations(gathered: Gathered) -> set[str]:
 
 def _required_seeds(gathered: Gathered) -> int | None:
     """Return the seeds the plans ask for; the largest number when they differ."""
-    facts = (fact for reading in gathered.readings.values() for fact in reading.facts)
-    counts = [int(fact.value) for fact in facts if fact.name == "seeds"]
+    plans = (reading for reading in gathered.readings.values() if reading.variants)
+    counts = [int(f.value) for plan in plans for f in plan.facts if f.name == "seeds"]
     return max(counts) if counts else None
 
 

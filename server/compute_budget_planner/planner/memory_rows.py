@@ -7,16 +7,15 @@ from typing import Literal
 from compute_budget_planner.markdown.board_entries import (
     ActionRow,
     ConventionRow,
-    EvidenceRow,
     HandoffRow,
     RiskRow,
 )
 from compute_budget_planner.markdown.boards import Entry
 from compute_budget_planner.markdown.decision_log import DecisionBlock
-from compute_budget_planner.markdown.worktree_status import WorktreeLine
-from compute_budget_planner.numbers import shown
+from compute_budget_planner.numbers import shown, written
 from compute_budget_planner.planner.boards_read import CLAIM_BOARD, board_rows
 from compute_budget_planner.planner.plan import COMPUTE_RISK, Plan
+from compute_budget_planner.planner.plan_totals import open_required
 from compute_budget_planner.planner.sentences import spread
 from compute_budget_planner.planner.workspace import Workspace
 from compute_budget_planner.results import AlternativeOut, EstimateResult, RangeOut
@@ -47,6 +46,8 @@ def risk_rows(remembered: Remembered) -> tuple[list[RiskRow], list[str]]:
         skipped.append("risk: the required or the available GPU-hours are not known")
     elif required.high > available:
         rows.append(_hours_risk(remembered, required, available))
+    elif open_required(plan.ablations):
+        skipped.append("risk: required variants are not costed yet")
     else:
         skipped.append("risk: required GPU-hours fit the available ones at the high end")
     rows += [row for e in plan.estimates for row in _run_risks(remembered, e)]
@@ -55,14 +56,15 @@ def risk_rows(remembered: Remembered) -> tuple[list[RiskRow], list[str]]:
 
 def _hours_risk(remembered: Remembered, required: RangeOut, available: float) -> RiskRow:
     cut = _saves_enough(remembered.plan, required, available)
-    severity: Literal["medium", "high", "fatal"] = "medium" if cut else "high"
-    if not cut and _only_evidence(remembered):
+    severity: Literal["medium", "high", "fatal"] = "high" if cut is None else "medium"
+    if cut is None and _only_evidence(remembered):
         severity = "fatal"
     mitigation = (
-        f"accept the alternative `{cut}`"
-        if cut
-        else "more GPU-hours, or claims that need fewer runs: no single alternative saves enough"
+        "more GPU-hours, or claims that need fewer runs: no single alternative saves enough"
     )
+    if cut is not None:
+        verb = "carry out the accepted" if cut.decision == "accepted" else "accept the"
+        mitigation = f"{verb} alternative `{cut.alternative}`"
     return RiskRow(
         kind="execution",
         severity=severity,
@@ -80,16 +82,21 @@ def _probability(value: RangeOut, limit: float) -> Literal["medium", "high"]:
     return "high" if value.expected > limit else "medium"
 
 
-def _saves_enough(plan: Plan, required: RangeOut, available: float) -> str:
-    """Return the first alternative that brings the required hours down to the available ones."""
+def _saves_enough(plan: Plan, required: RangeOut, available: float) -> AlternativeOut | None:
+    """Return the first alternative that brings the required hours down to the available ones.
+
+    Faster hardware is none: GPU-hours on another device are another unit.
+    """
+    seeds = {estimate.run: estimate.seeds for estimate in plan.estimates}
     for result in plan.alternatives:
         if result.gpu_hours is None:
             continue
         for a in result.alternatives:
-            saved = result.gpu_hours.expected - a.gpu_hours.expected
-            if a.decision != "rejected" and required.expected - saved <= available:
-                return a.alternative
-    return ""
+            saved = (result.gpu_hours.expected - a.gpu_hours.expected) * seeds[result.run]
+            usable = a.decision != "rejected" and a.group != "hardware"
+            if usable and required.expected - saved <= available:
+                return a
+    return None
 
 
 def _only_evidence(remembered: Remembered) -> bool:
@@ -148,7 +155,7 @@ def decision_rows(remembered: Remembered) -> list[DecisionBlock]:
 def _decision(
     remembered: Remembered, run: str, chosen: AlternativeOut, listed: Sequence[AlternativeOut]
 ) -> DecisionBlock:
-    changes = ", ".join(f"{name} = {value}" for name, value in chosen.changes.items())
+    changes = ", ".join(f"{n} = {written(v)}" for n, v in chosen.changes.items())
     others = [a.alternative for a in listed if a.changes_design and a is not chosen]
     reason = f"{chosen.reason.rstrip('.')}. " if chosen.reason else ""
     return DecisionBlock(
@@ -161,28 +168,6 @@ def _decision(
         affects=", ".join(remembered.claims) or run,
         revisit_when=f"{chosen.watch}; or the estimate is replaced by a measurement",
     )
-
-
-def evidence_rows(remembered: Remembered) -> list[EvidenceRow]:
-    """Return the compute the paper will cite, one row per estimated main run."""
-    rows = []
-    for e in remembered.plan.estimates:
-        if e.gpu_hours is None or e.wall_clock_hours is None:
-            continue
-        rows.append(
-            EvidenceRow(
-                status="planned",
-                subject=f"Compute of {e.run}",
-                summary=f"{shown(e.n_gpus or 0)} × {e.gpu}, "
-                f"{spread(e.gpu_hours, 'GPU-hours')} per seed, "
-                f"{spread(e.wall_clock_hours, 'hours')} wall-clock, {shown(e.seeds)} seed(s), "
-                "estimated",
-                source_paths=(remembered.budget_path,),
-                supports=remembered.claims,
-                date=remembered.date,
-            )
-        )
-    return rows
 
 
 def follow_up_rows(remembered: Remembered, risks: Sequence[RiskRow]) -> dict[str, list[Entry]]:
@@ -228,16 +213,3 @@ def follow_up_rows(remembered: Remembered, risks: Sequence[RiskRow]) -> dict[str
         )
     ]
     return {"action": actions, "handoff": handoffs, "convention": conventions}
-
-
-def worktree_lines(remembered: Remembered) -> list[WorktreeLine]:
-    """Return what a worktree notes in its own status."""
-    return [
-        WorktreeLine(
-            section="Local Hot Results",
-            subject=row.subject,
-            text=f"{row.summary} ({remembered.budget_path})",
-            date=remembered.date,
-        )
-        for row in evidence_rows(remembered)
-    ]

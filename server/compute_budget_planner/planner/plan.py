@@ -10,6 +10,7 @@ from compute_budget_planner.planner.ablation_result import ablations_result
 from compute_budget_planner.planner.assessing import Assessed, RunInputs, assess_run, run_inputs
 from compute_budget_planner.planner.boards_read import RISK_BOARD, board_rows
 from compute_budget_planner.planner.cheaper import alternatives_of
+from compute_budget_planner.planner.matrix_runs import variant_runs
 from compute_budget_planner.planner.plan_jobs import plan_jobs
 from compute_budget_planner.planner.plan_totals import (
     number_of,
@@ -63,7 +64,7 @@ def make_plan(
     inputs = run_inputs(
         workspace, request.files, request.facts, request.measured_runs, from_budget=False
     )
-    runs = main_runs(workspace, inputs, request.runs)
+    runs = main_runs(workspace, inputs, request.variants, request.runs)
     estimates = [present(workspace, run) for run in runs]
     smokes = [smoke_of(workspace, run) for run in runs]
     ablations, baseline, open_questions = _ablations(workspace, inputs, request, estimates)
@@ -96,19 +97,24 @@ def make_plan(
     )
 
 
-def main_runs(workspace: Workspace, inputs: RunInputs, names: Sequence[str]) -> list[Assessed]:
-    """Return the runs asked for, or those that have not finished yet, or all."""
+def main_runs(
+    workspace: Workspace,
+    inputs: RunInputs,
+    variants: Sequence[VariantInput],
+    names: Sequence[str],
+) -> list[Assessed]:
+    """Return the runs asked for, or those that are no variants and have not finished, or all."""
     gathered = inputs.gathered
     if names:
         return [assess_run(workspace, inputs, gathered.named(name)) for name in names]
     if not gathered.runs:
         return [assess_run(workspace, inputs, None)]
+    others = variant_runs(workspace, inputs, variants)
+    own = [run for run in gathered.runs if run.name not in others] or gathered.runs
     ahead = [
-        run
-        for run in gathered.runs
-        if not any(gathered.readings[log].finished for log in run.prior_logs)
+        run for run in own if not any(gathered.readings[log].finished for log in run.prior_logs)
     ]
-    return [assess_run(workspace, inputs, run) for run in ahead or gathered.runs]
+    return [assess_run(workspace, inputs, run) for run in ahead or own]
 
 
 def has_matrix(inputs: RunInputs, variants: Sequence[VariantInput]) -> bool:
@@ -127,7 +133,9 @@ def has_compute_risk(workspace: Workspace) -> bool:
 
 def decided(result: AlternativesResult, decisions: Sequence[Decision]) -> AlternativesResult:
     """Return alternatives with the decisions taken on them."""
-    taken = {decision.alternative: decision for decision in decisions}
+    about = [d for d in decisions if d.run in ("", result.run)]
+    # What is said about this run alone wins over what is said about all.
+    taken = {d.alternative: d for d in sorted(about, key=lambda d: d.run != "")}
     marked = [
         a.model_copy(
             update={
@@ -152,8 +160,8 @@ def _ablations(
     if not has_matrix(inputs, request.variants):
         return None, None, []
     try:
-        baseline = baseline_run(workspace, inputs, request.baseline)
-        costed = cost_matrix(workspace, inputs, baseline, request.variants, None)
+        baseline = baseline_run(workspace, inputs, request.variants, request.baseline)
+        costed = cost_matrix(workspace, inputs, baseline, request.variants, request.required_seeds)
     except RequestError as error:
         # The main runs can be planned without the matrix; what blocks it stays visible.
         return None, None, [f"ablation matrix: {error}"]

@@ -49,6 +49,12 @@ def sum_of(parts: Sequence[RangeOut | None]) -> RangeOut | None:
     )
 
 
+def open_required(ablations: AblationsResult | None) -> bool:
+    """Tell whether a required variant cannot be costed yet, so that the sum is a lower bound."""
+    rows = ablations.variants if ablations is not None else []
+    return any(row.basis == "open" and row.priority == "required" for row in rows)
+
+
 def number_of(runs: Sequence[Assessed], name: str) -> float | None:
     """Return a numeric fact of the plan's first run that says it."""
     for value in _values(runs, name):
@@ -99,6 +105,7 @@ def plan_checks(
         else 0,
         alternatives_considered=sum(len(a.alternatives) for a in alternatives),
         required_gpu_hours=totals.required.expected if totals.required is not None else None,
+        required_is_complete=not open_required(ablations),
         available_gpu_hours=available_gpu_hours,
         has_risk_entry=has_risk_entry,
     )

@@ -1,6 +1,7 @@
 """From an assessment to the result of `estimate_run`: rounded, explained, with what comes next."""
 
 from compute_budget_planner.estimation.device_rate import emulates_bf16
+from compute_budget_planner.estimation.estimate import Estimate
 from compute_budget_planner.estimation.overheads import checkpoint_gib, startup_hours
 from compute_budget_planner.estimation.parameters import count_parameters
 from compute_budget_planner.estimation.ranges import Range
@@ -119,7 +120,8 @@ def _with_numbers(
                 OverheadOut(name=o.name, hours=RangeOut.of(o.hours), meaning=o.meaning)
                 for o in estimate.overheads
             ],
-            "limit": _limit(limit_of(workspace, run, estimate.wall_clock_hours)),
+            "limit": _limit(limit_of(workspace, assessed, run, estimate.wall_clock_hours)),
+            "warnings": [*result.warnings, *_warnings(run), *_too_fast(run, estimate)],
             "mfu": MfuOut(
                 percent=RangeOut.of(estimate.mfu_percent), convention=estimate.mfu_convention
             ),
@@ -134,10 +136,18 @@ def _with_numbers(
     return EstimateResult.model_validate({**dict(result), **updates})
 
 
-def limit_of(workspace: Workspace, run: TrainingRun, wall_clock: Range) -> LimitFit:
+def limit_of(
+    workspace: Workspace, assessed: Assessed, run: TrainingRun, wall_clock: Range
+) -> LimitFit:
     """Compare a run with its time limit."""
     start = startup_hours(run, workspace.reference).expected
-    return fit_limit(wall_clock, start, run.limits.time_limit_hours, workspace.reference)
+    return fit_limit(
+        wall_clock,
+        start,
+        run.limits.time_limit_hours,
+        workspace.reference,
+        unlimited=assessed.is_local,
+    )
 
 
 def _limit(fit: LimitFit) -> LimitOut:
@@ -208,6 +218,16 @@ def _warnings(run: TrainingRun) -> list[str]:
     if run.numerics.objective in ("dpo", "ppo", "grpo", "distillation", "evaluation"):
         found.append(f"objective {run.numerics.objective}: unvalidated, range ×/÷ 3")
     return found
+
+
+def _too_fast(run: TrainingRun, estimate: Estimate) -> list[str]:
+    """Return a warning when the expected speed is beyond the device: a rate is mistaken."""
+    percent = estimate.mfu_percent.expected
+    # FP8 is measured against the 16-bit peak, of which it has twice.
+    if percent <= (200 if run.numerics.precision == "fp8" else 100):
+        return []
+    told = f"the measured speed would be {brief(percent)} % of the device's peak"
+    return [f"{told}: does the rate count tokens for samples, or the whole job for one GPU?"]
 
 
 def _model_name(assessed: Assessed, run: TrainingRun | None) -> str:

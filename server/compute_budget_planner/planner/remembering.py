@@ -14,17 +14,17 @@ from compute_budget_planner.markdown.boards import (
 )
 from compute_budget_planner.markdown.worktree_status import worktree_note
 from compute_budget_planner.planner.budgeting import taken_decisions
+from compute_budget_planner.planner.evidence import evidence_rows, worktree_lines
 from compute_budget_planner.planner.memory_rows import (
     Remembered,
     decision_rows,
-    evidence_rows,
     follow_up_rows,
     risk_rows,
-    worktree_lines,
 )
 from compute_budget_planner.planner.plan import make_plan
 from compute_budget_planner.planner.stored import stored_request
 from compute_budget_planner.planner.workspace import Workspace
+from compute_budget_planner.project import private_paths
 from compute_budget_planner.requests import MemoryRequest
 from compute_budget_planner.results import BoardOut, MemoryResult, NextStep
 
@@ -52,7 +52,8 @@ def update_memory(workspace: Workspace, request: MemoryRequest) -> MemoryResult:
     project = workspace.project
     _refuse_other_layouts(workspace)
     stored = stored_request(workspace).request
-    claims = list(dict.fromkeys([*stored.claims, *request.claims]))
+    given = [private_paths(claim, project.root) for claim in request.claims]
+    claims = list(dict.fromkeys([*stored.claims, *given]))
     plan = make_plan(workspace, stored, taken_decisions(workspace, []))
     remembered = Remembered(workspace, plan, tuple(claims), project.budget_path)
     if project.is_worktree:

@@ -23,7 +23,7 @@ from compute_budget_planner.planning.smoke import (
     SmokeSize,
     size_smoke,
 )
-from compute_budget_planner.planning.smoke_run import smoke_run
+from compute_budget_planner.planning.smoke_run import on_devices, smoke_run
 from compute_budget_planner.results import JobBlock, NextStep, RangeOut, SmokeResult
 from compute_budget_planner.workload.run import TrainingRun
 
@@ -53,7 +53,7 @@ def smoke_of(workspace: Workspace, assessed: Assessed) -> SmokeResult:
         step, startup = _durations(run, small, estimate, reference)
         size = size_smoke(_inputs(small, estimate, step, startup), rules)
     seconds = startup.plus(step.scaled(size.steps))
-    peak = memory_terms(small, reference).peak
+    peak = _peak(assessed, small, reference)
     verdict = verdict_of(peak, small.hardware.accelerator.memory_gib, reference)
     overrides = _overrides(run, size, reference)
     result = SmokeResult(
@@ -78,6 +78,15 @@ def smoke_of(workspace: Workspace, assessed: Assessed) -> SmokeResult:
         next=[NextStep(tool="write_budget", arguments=budget_arguments(assessed))],
     )
     return result.model_copy(update={"summary": smoke_summary(result)})
+
+
+def _peak(assessed: Assessed, small: TrainingRun, reference: Reference) -> Range:
+    """Return the smoke test's peak memory, over what is assumed about the run as well."""
+    uncertainty = assessed.assessment.uncertainty
+    others = uncertainty.others if uncertainty is not None else ()
+    runs = [small, *(on_devices(other, small.hardware.n_gpus) for other in others)]
+    peaks = [memory_terms(run, reference).peak for run in runs]
+    return Range(min(p.low for p in peaks), peaks[0].expected, max(p.high for p in peaks))
 
 
 def _job(
@@ -151,7 +160,7 @@ def _flags(small: TrainingRun, size: SmokeSize, rules: SmokeRules, *, holds: boo
         flags.append("the slow end exceeds 30 minutes: set-up or a single step is too slow")
     if not holds:
         flags.append("no group of the planned GPUs holds the run: make it fit in memory first")
-    elif small.hardware.n_gpus > 1:
+    elif small.hardware.n_gpus > 1 and size.bound is not Bound.RUN_ITSELF:
         flags.append(
             f"one GPU cannot hold the run; {small.hardware.n_gpus} are the smallest group that can"
         )

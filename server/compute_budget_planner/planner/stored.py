@@ -10,7 +10,16 @@ from compute_budget_planner.markdown.marked_page import read_machine_block
 from compute_budget_planner.planner.workspace import Workspace
 from compute_budget_planner.requests import WriteBudgetRequest
 
-INPUT_NAMES = ("files", "facts", "runs", "measured_runs", "baseline", "variants", "claims")
+INPUT_NAMES = (
+    "files",
+    "facts",
+    "runs",
+    "measured_runs",
+    "baseline",
+    "variants",
+    "required_seeds",
+    "claims",
+)
 
 
 @dataclass(frozen=True)
@@ -66,6 +75,7 @@ def refreshed(request: WriteBudgetRequest, stored: WriteBudgetRequest) -> WriteB
             "runs": request.runs or stored.runs,
             "measured_runs": [*stored.measured_runs, *request.measured_runs],
             "baseline": request.baseline or stored.baseline,
+            "required_seeds": request.required_seeds or stored.required_seeds,
             "variants": [
                 *(v for v in stored.variants if v.name not in {n.name for n in request.variants}),
                 *request.variants,

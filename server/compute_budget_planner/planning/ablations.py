@@ -34,7 +34,8 @@ class Portion:
     """Seeds of one variant that share a priority: the unit that is kept or cut.
 
     `gpu_hours` covers all `seeds` of the portion and its tuning trials; `hours_of_one` is the
-    wall-clock of one run on `n_gpus` devices; `runs` counts the jobs.
+    wall-clock of one run on `n_gpus` devices; `runs` counts the jobs. Portions of one `bundle` and
+    priority are kept or cut together: a variant makes no sense without its tuning.
     """
 
     variant: str
@@ -45,6 +46,7 @@ class Portion:
     hours_of_one: float
     n_gpus: int
     claims: tuple[str, ...]
+    bundle: str = ""
 
 
 @dataclass(frozen=True)
@@ -109,15 +111,17 @@ def select(
     shortfall = max(0.0, spent - available_gpu_hours)
     kept = {id(p) for p in required}
     for priority in (Priority.SHOULD_HAVE, Priority.OPTIONAL):
-        wanted = sorted(
-            (p for p in portions if p.priority is priority), key=lambda p: p.gpu_hours.expected
-        )
+        bundles: dict[str, list[Portion]] = {}
+        for portion in portions:
+            if portion.priority is priority:
+                bundles.setdefault(portion.bundle or portion.variant, []).append(portion)
+        wanted = sorted(bundles.values(), key=_expected_hours)
         fitting = 0
-        for portion in wanted:
-            if spent + portion.gpu_hours.expected > available_gpu_hours:
+        for bundle in wanted:
+            if spent + _expected_hours(bundle) > available_gpu_hours:
                 break
-            spent += portion.gpu_hours.expected
-            kept.add(id(portion))
+            spent += _expected_hours(bundle)
+            kept.update(id(portion) for portion in bundle)
             fitting += 1
         if fitting < len(wanted):
             # Nothing less needed runs while something more needed is cut.
@@ -129,6 +133,10 @@ def select(
         "over" if shortfall > 0 else "fits",
         shortfall,
     )
+
+
+def _expected_hours(portions: Iterable[Portion]) -> float:
+    return sum(portion.gpu_hours.expected for portion in portions)
 
 
 def totals_by_priority(portions: Iterable[Portion]) -> dict[Priority, Range]:

@@ -27,6 +27,7 @@ class CheckInputs:
     variants_without_cost: int
     alternatives_considered: int
     required_gpu_hours: float | None
+    required_is_complete: bool
     available_gpu_hours: float | None
     has_risk_entry: bool
 
@@ -72,7 +73,9 @@ def _priorities(inputs: CheckInputs) -> Check:
     if inputs.variants == 0:
         return Check(name, None, "no variants are costed yet")
     if inputs.variants_without_cost:
-        return Check(name, False, f"{inputs.variants_without_cost} have none")
+        return Check(
+            name, False, f"{inputs.variants_without_cost} of {inputs.variants} cannot be costed yet"
+        )
     return Check(name, True, f"all {inputs.variants} have one")
 
 
@@ -88,6 +91,9 @@ def _envelope(inputs: CheckInputs) -> Check:
     required, available = inputs.required_gpu_hours, inputs.available_gpu_hours
     if required is None or available is None:
         return Check(name, None, "the required or the available GPU-hours are not known")
+    if required <= available and not inputs.required_is_complete:
+        known = f"{brief(required)} of {brief(available)} GPU-hours so far"
+        return Check(name, None, f"required variants are not costed yet: {known}")
     if required <= available:
         return Check(name, True, f"{brief(required)} of {brief(available)} GPU-hours")
     if inputs.has_risk_entry:

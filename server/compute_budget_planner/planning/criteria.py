@@ -42,9 +42,7 @@ def _loss(run: TrainingRun) -> str:
 
 def _outcomes(run: TrainingRun) -> int | None:
     """Return the classes a fresh model guesses among, when the objective is a likelihood."""
-    if not isinstance(run.model, Architecture):
-        return None
-    if run.numerics.objective in ("lm", "mlm"):
+    if isinstance(run.model, Architecture) and run.numerics.objective in ("lm", "mlm"):
         return run.model.vocab_size
     if run.numerics.objective == "classification" and run.model.num_classes > 1:
         return run.model.num_classes

@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 
 from compute_budget_planner.guide.reference import Reference
+from compute_budget_planner.guide.rows import Accelerator
 from compute_budget_planner.workload.architecture import Architecture
 from compute_budget_planner.workload.facts import FactValue
 from compute_budget_planner.workload.run import TrainingRun
@@ -17,10 +18,16 @@ Changes = Mapping[str, FactValue]
 
 @dataclass(frozen=True)
 class Lever:
-    """A named alternative and the facts it changes."""
+    """An alternative of the guide and the facts it changes; `choice` tells several of it apart."""
 
     name: str
     changes: Changes
+    choice: str = ""
+
+    @property
+    def label(self) -> str:
+        """The name by which it is listed and decided on."""
+        return f"{self.name}: {self.choice}" if self.choice else self.name
 
 
 def levers(
@@ -218,11 +225,15 @@ def smaller_shape(model: Architecture, share: float) -> dict[str, FactValue]:
 
 def _hardware(run: TrainingRun, reference: Reference, devices: tuple[str, ...]) -> Iterator[Lever]:
     own = run.hardware.accelerator
-    own_speed = own.achievable_bf16_tflops or own.peak_bf16_tflops or own.peak_fp16_tflops or 0.0
     for name in devices:
         found = reference.find_accelerators(name)
         if len(found) != 1 or found[0].name == own.name:
             continue
-        speed = found[0].achievable_bf16_tflops or found[0].peak_bf16_tflops or 0.0
-        if speed > 1.1 * own_speed:
-            yield Lever("faster hardware", {"gpu": found[0].name})
+        if _speed(found[0]) > 1.1 * _speed(own):
+            yield Lever("faster hardware", {"gpu": found[0].name}, found[0].name)
+
+
+def _speed(device: Accelerator) -> float:
+    """Return the 16-bit rate of a device in TFLOPS, measured where somebody has."""
+    rates = (device.achievable_bf16_tflops, device.peak_bf16_tflops, device.peak_fp16_tflops)
+    return next((rate for rate in rates if rate), 0.0)

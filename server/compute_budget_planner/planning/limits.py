@@ -20,12 +20,20 @@ class LimitFit:
 
 
 def fit_limit(
-    wall_clock: Range, startup_hours: float, time_limit_hours: float | None, reference: Reference
+    wall_clock: Range,
+    startup_hours: float,
+    time_limit_hours: float | None,
+    reference: Reference,
+    *,
+    unlimited: bool = False,
 ) -> LimitFit:
     """Compare a run's wall-clock with the longest job the scheduler allows.
 
-    Usable time counts from the start of the allocation: limit − set-up − save margin.
+    Usable time counts from the start of the allocation: limit − set-up − save margin. `unlimited`
+    says that no scheduler is between the user and the machine.
     """
+    if time_limit_hours is None and unlimited:
+        return LimitFit(None, "yes", 1, None, "no scheduler ends a local job")
     if time_limit_hours is None:
         return LimitFit(None, "unknown", None, None, "no time limit is known")
     margin = reference.value("limit_save_margin_minutes") / 60

@@ -5,6 +5,7 @@ from typing import Literal
 from pydantic import Field
 
 from compute_budget_planner.results.base import NextStep, RangeOut, Result, Rounded
+from compute_budget_planner.workload.facts import FactValue
 
 PriorityName = Literal["required", "should-have", "optional"]
 
@@ -12,8 +13,9 @@ PriorityName = Literal["required", "should-have", "optional"]
 class VariantOut(Result):
     """A row of the matrix. GPU-hours cover all seeds and tuning trials of the row.
 
-    `basis` is `re-estimated`, `stated` (a multiplier somebody gave), `baseline`, `exists` (it has
-    run already and costs nothing) or `open` (its change cannot be read: `question` asks).
+    `basis` is `re-estimated`, `stated` (a multiplier somebody gave), `baseline`, `reference` (the
+    guide says that the change costs nothing), `exists` (it has run already and costs nothing) or
+    `open` (its change cannot be read: `question` asks).
     """
 
     variant: str
@@ -26,12 +28,15 @@ class VariantOut(Result):
     seeds: int
     further_seeds: int = Field(default=0, description="seeds beyond the required number")
     tuning_trials: int = 0
+    runs_per_seed: int = Field(default=1, description="points of a sweep, or tuning trials")
     gpu_hours_one_seed: RangeOut | None = None
-    wall_clock_hours: RangeOut | None = Field(default=None, description="of one seed")
+    wall_clock_hours: RangeOut | None = Field(
+        default=None, description="of one run, the longest of a sweep"
+    )
     n_gpus: int | None = None
     claims: list[str] = Field(default_factory=list)
     rule: str = Field(description="what gave the priority")
-    basis: Literal["baseline", "re-estimated", "stated", "exists", "open"]
+    basis: Literal["baseline", "re-estimated", "stated", "reference", "exists", "open"]
     memory_verdict: str = ""
     source: str = ""
     question: str = ""
@@ -69,6 +74,9 @@ class AblationsResult(Result):
 
     summary: str
     baseline: str
+    controls: dict[str, FactValue] = Field(
+        default_factory=dict, description="what all rows share, such as a shorter training"
+    )
     variants: list[VariantOut]
     main_runs: list[MainRunOut]
     totals: list[PriorityTotalOut]

@@ -44,5 +44,9 @@ class BudgetResult(Result):
     changed_files: list[str] = Field(
         default_factory=list, description="inputs that changed since the budget was written"
     )
+    dropped_inputs: list[str] = Field(
+        default_factory=list,
+        description="what the budget before was told and this call does not repeat",
+    )
     untracked: str = Field(default="", description="which ignore rule keeps it out of git")
     next: list[NextStep] = Field(default_factory=list)
