@@ -2,6 +2,7 @@
 
 import pytest
 from compute_budget_planner.estimation.overheads import (
+    best_checkpoint_interval_hours,
     checkpoint_hours,
     overheads,
     startup_hours,
@@ -92,6 +93,52 @@ def test_a_day_of_many_devices_loses_more_to_restarts_than_an_hour_of_few() -> N
     assert few < 0.001
     # Llama-3.1-405B spent 1.10 to 1.24 of its clean steps, BLOOM 1.11.
     assert 0.05 <= many <= 0.25
+
+
+@pytest.mark.parametrize(
+    ("n_gpus", "hours", "low", "high"),
+    [
+        # Whole run over clean steps: BLOOM; BloombergGPT (arXiv:2303.17564); Llama 3.1 405B
+        # (arXiv:2407.21783); Olmo 3 32B.
+        (384, 2800, 0.11, 0.11),
+        (512, 1258, 0.01, 0.08),
+        (16_384, 1700, 0.10, 0.24),
+        (1024, 1200, 0.25, 0.25),
+    ],
+)
+def test_restarts_cover_what_large_runs_lost(
+    n_gpus: int, hours: float, low: float, high: float
+) -> None:
+    found = lines(whole(n_gpus=n_gpus), hours)["restarts"].scaled(1 / hours)
+    assert found.low <= high
+    assert found.high >= low
+
+
+def test_work_for_many_devices_has_their_failures_however_few_are_named() -> None:
+    one = lines(whole(n_gpus=1, sharding=None), 100_000.0)["restarts"].expected / 100_000
+    many = lines(whole(n_gpus=64), 100_000.0 / 64)["restarts"].expected / (100_000 / 64)
+    assert one == pytest.approx(many, rel=0.5)
+
+
+def test_checkpoints_come_more_often_where_machines_fail_more_often() -> None:
+    # Young 1974 and Daly 2006: the best interval falls with the root of the failure rate.
+    def hours(n_gpus: int) -> float:
+        facts = {"model": "llama-3-8b", "n_gpus": n_gpus, "gpus_per_node": 8}
+        return best_checkpoint_interval_hours(whole(**facts), REFERENCE)
+
+    assert hours(1024) < hours(64) <= hours(8)
+    usual = REFERENCE.quantity("checkpoint_default_hours")
+    for n_gpus in (8, 64, 1024, 16_384):
+        assert usual.low <= hours(n_gpus) <= usual.high
+
+
+def test_a_loader_that_keeps_up_stalls_no_more_than_text() -> None:
+    facts = {"model": "resnet50", "seq_len": None, "objective": "classification"}
+    stock, fast = (
+        lines(whole(**facts, framework=f), 1.0)["data stalls"] for f in ("pytorch", "ffcv")
+    )
+    assert fast == lines(whole(), 1.0)["data stalls"]
+    assert fast.expected < stock.expected
 
 
 @given(

@@ -301,7 +301,7 @@ def test_unstated_numerics_are_assumptions_with_their_plausible_others() -> None
     assert found["gradient_dtype"] == ("bf16", ("fp32",))
     assert found["fused_loss"] == (False, (True,))
     assert found["framework"] == ("pytorch-native", ("megatron", "hf-trainer"))
-    assert found["optimizer"] == ("adamw", ())
+    assert found["optimizer"] == ("adamw", ("adamw-8bit",))
 
 
 def test_a_device_without_bfloat16_is_assumed_to_train_in_fp16() -> None:
@@ -341,3 +341,34 @@ def test_a_default_length_gives_way_in_silence() -> None:
     resolution = resolved(default, **{**WHOLE, "dataset_examples": 1000})
     assert run_of(resolution).schedule.epochs is None
     assert resolution.conflicts == ()
+
+
+def test_a_batch_smaller_than_the_devices_means_that_several_share_a_sample() -> None:
+    # mlcommons training v4.1, Dell llama2_70b_lora: 8 samples on 16 and 32 H100.
+    facts = {**WHOLE, "micro_batch_size": 1, "global_batch_size": 8}
+    for n_gpus, tp in ((16, 2), (32, 4)):
+        resolution = resolved(**{**facts, "n_gpus": n_gpus})
+        assert run_of(resolution).parallelism.tp == tp
+        assert run_of(resolution).parallelism.dp == 8
+        assert assumed(resolution)["tp"] == (tp, ())
+    assert run_of(resolved(**{**facts, "n_gpus": 128})).parallelism.cp == 2
+
+
+def test_a_sparse_model_is_completed_from_the_catalogue_or_its_experts_are_asked_for() -> None:
+    shape = {"n_layers": 32, "d_model": 4096, "n_heads": 32, "d_ff": 14336, "vocab_size": 32000}
+    sizes = {"params_total": "46.7B", "params_active": "12.9B", "model": None}
+    facts = {**{k: v for k, v in WHOLE.items() if k != "model"}, **shape}
+    facts |= {k: v for k, v in sizes.items() if v}
+    model = run_of(resolved(**facts)).model
+    assert isinstance(model, Architecture)
+    assert model.experts is not None
+    assert (model.experts.n_experts, model.experts.experts_per_token) == (8, 2)
+    unknown = resolved(**{**facts, "d_model": 4352, "n_heads": 34})
+    assert unknown.missing == ("n_experts",)
+    assert "how many experts" in unknown.questions[-1]
+
+
+def test_a_stated_network_speed_counts_for_a_whole_machine() -> None:
+    resolution = resolved(**{**WHOLE, "n_gpus": 16, "inter_node_gbit_s": 800})
+    assert run_of(resolution).hardware.inter_node_gbit_s == 800
+    assert "inter_node_link" not in assumed(resolution)

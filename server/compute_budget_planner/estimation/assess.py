@@ -6,7 +6,7 @@ estimate.
 
 import math
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from compute_budget_planner.estimation.calibration import (
     Calibration,
@@ -14,8 +14,11 @@ from compute_budget_planner.estimation.calibration import (
     calibrate,
     proven_peak_gib,
 )
+from compute_budget_planner.estimation.device_count import enough_devices
 from compute_budget_planner.estimation.estimate import Estimate, LogSpread, estimate
 from compute_budget_planner.estimation.memory import MemoryEstimate, estimate_memory
+from compute_budget_planner.estimation.plausibility import sift
+from compute_budget_planner.estimation.ranges import Z80, Range
 from compute_budget_planner.estimation.steps import count_steps
 from compute_budget_planner.estimation.uncertainty import (
     Uncertainty,
@@ -27,6 +30,9 @@ from compute_budget_planner.guide.reference import Reference
 from compute_budget_planner.workload.facts import Fact
 from compute_budget_planner.workload.resolve import Resolution, resolve
 from compute_budget_planner.workload.run import TrainingRun
+
+_EDGE = 0.98
+"""Share of the capacity above which allocations are retried."""
 
 
 @dataclass(frozen=True)
@@ -63,13 +69,20 @@ def assess(
     def resolve_with(extra: Sequence[Fact]) -> Resolution:
         return resolve([*extra, *facts], reference, name=name, withdrawn=gone)
 
-    resolution, settled = settle(resolve_with([]), resolve_with, reference)
+    resolution = resolve_with([])
+    many = enough_devices(resolution, resolve_with, reference)
+    if many:
+        facts = [*many, *facts]
+        resolution = resolve_with([])
+    resolution, settled = settle(resolution, resolve_with, reference)
     run = resolution.run
     if run is None:
         return Assessment(resolution, None, None, None, None, None)
     steps = count_steps(run)
     residual = residual_sigma(run, reference)
-    calibration = carried or calibrate(run, measured, residual, reference)
+    plausible, questions = sift(measured, reference)
+    resolution = replace(resolution, questions=(*resolution.questions, *questions))
+    calibration = carried or calibrate(run, plausible, residual, reference)
     sigma = residual if calibration is None else calibration.sigma
     spread = uncertainty(
         resolution, lambda extra: resolve_with([*extra, *settled]), reference, sigma
@@ -77,13 +90,39 @@ def assess(
     step_spread = spread.spread
     if calibration is not None:
         step_spread = _narrowed(step_spread, calibration)
+    memory = estimate_memory(run, reference, spread.others, proven_peak_gib(run, measured))
     timed = None
     if steps is not None:
         factor = 1.0 if calibration is None else calibration.factor
+        if calibration is None:
+            slowdown = tight_slowdown(memory, reference)
+            factor = slowdown.expected
+            step_spread = _slowed(step_spread, slowdown)
         timed = estimate(run, steps, step_spread, reference, factor)
-    proven = proven_peak_gib(run, measured)
-    memory = estimate_memory(run, reference, spread.others, proven)
     return Assessment(resolution, run, spread, calibration, timed, memory)
+
+
+def tight_slowdown(memory: MemoryEstimate, reference: Reference) -> Range:
+    """Return the factor on time near the edge of memory, where the allocator retries.
+
+    The expected value slows only within two percent of the capacity; where the high end comes
+    as near, the slow end of the range knows it.
+    """
+    capacity = memory.capacity_gib
+    if capacity is None or memory.verdict != "TIGHT":
+        return Range.exact(1.0)
+    slow = reference.quantity("tight_slowdown")
+    edge = capacity * _EDGE
+    return Range(
+        1.0,
+        slow.expected if memory.peak.expected >= edge else 1.0,
+        slow.high if memory.peak.high >= edge else 1.0,
+    )
+
+
+def _slowed(spread: LogSpread, slowdown: Range) -> LogSpread:
+    beside = math.log(slowdown.high / slowdown.expected) / Z80
+    return LogSpread(spread.down, math.hypot(spread.up, beside))
 
 
 def _narrowed(spread: LogSpread, calibration: Calibration) -> LogSpread:

@@ -13,6 +13,7 @@ from compute_budget_planner.estimation.overheads import overheads
 from compute_budget_planner.estimation.step import step_time
 from compute_budget_planner.estimation.steps import count_steps
 from compute_budget_planner.guide.reference import Reference
+from compute_budget_planner.numbers import brief
 from compute_budget_planner.workload.run import TrainingRun
 
 
@@ -52,12 +53,13 @@ def calibrate(
     for item in measured:
         kind = resemblance(plan, item.run)
         deviation = min(residual, reference.value(f"sigma_calibrated_{kind}"))
-        predicted = _predicted_seconds(item, reference)
+        predicted = predicted_seconds(item, reference)
         weights.append(1 / deviation**2)
         logs.append(math.log(item.step_seconds / predicted))
         kinds.append(kind)
-    prior = 1 / residual**2
-    # The prior says: no correction. A far run of small weight is drawn towards it.
+    # The prior says: no correction. A far run of small weight is drawn towards it; but a measured
+    # run may lie farther from the prediction than published ones, which are tuned, do.
+    prior = 1 / max(residual, reference.value("sigma_own_run")) ** 2
     mean = sum(w * x for w, x in zip(weights, logs, strict=True)) / (sum(weights) + prior)
     best = min(reference.value(f"sigma_calibrated_{kind}") for kind in kinds)
     nearest = min(kinds, key=["same", "near", "far"].index)
@@ -70,11 +72,16 @@ def calibrate(
         math.exp(mean),
         min(residual, best),
         tuple(item.label for item in measured),
-        f"calibrated on {len(measured)} measured run(s), the nearest of {words}",
+        f"calibrated on {len(measured)} measured run(s), the nearest of {words}; they took "
+        f"{brief(math.exp(_mean(logs, weights)))} times as long as predicted",
     )
 
 
-def _predicted_seconds(item: Measured, reference: Reference) -> float:
+def _mean(values: Sequence[float], weights: Sequence[float]) -> float:
+    return sum(w * x for w, x in zip(weights, values, strict=True)) / sum(weights)
+
+
+def predicted_seconds(item: Measured, reference: Reference) -> float:
     """Return what the measured seconds per step are compared with: overheads in or out alike."""
     seconds = step_time(item.run, reference).seconds
     steps = count_steps(item.run)

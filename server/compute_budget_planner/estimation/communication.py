@@ -5,10 +5,21 @@ Ring volumes per rank for S bytes: all-reduce 2(n−1)/n·S, reduce-scatter or a
 """
 
 import math
+import re
 
 from compute_budget_planner.guide.reference import Reference
 from compute_budget_planner.workload.architecture import Architecture
 from compute_budget_planner.workload.run import Hardware, TrainingRun
+
+_SWITCHED = re.compile(r"NVL(\d+) domain")
+
+
+def linked_devices(hardware: Hardware) -> int:
+    """Return how many devices the direct link joins: a machine, or the racks of an NVL domain."""
+    domain = _SWITCHED.search(hardware.accelerator.intra_node_link)
+    if domain is not None and hardware.intra_node_link == "nvlink":
+        return max(hardware.gpus_per_node, int(domain.group(1)))
+    return hardware.gpus_per_node
 
 
 def link_bytes_per_second(hardware: Hardware, ranks: int, reference: Reference) -> float:
@@ -35,7 +46,8 @@ def ring_seconds(
     if ranks <= 1:
         return 0.0
     hardware = run.hardware
-    ring_per_node = max(1, hardware.gpus_per_node // stride)
+    together = linked_devices(hardware)
+    ring_per_node = max(1, together // stride)
     local = min(ranks, ring_per_node)
     seconds = 0.0
     if local > 1:
@@ -43,10 +55,31 @@ def ring_seconds(
         seconds = payload_bytes * (local - 1) / local / rate
     nodes = math.ceil(ranks / ring_per_node)
     if nodes > 1:
-        network = hardware.inter_node_gbit_s / 8 * 1e9 * reference.value("network_share")
-        rings = min(stride, hardware.gpus_per_node)
+        machines = together / hardware.gpus_per_node
+        network = machines * hardware.inter_node_gbit_s / 8 * 1e9
+        network *= reference.value("network_share")
+        rings = min(stride, together)
         seconds = max(seconds, rings * payload_bytes * (nodes - 1) / nodes / network)
     return seconds
+
+
+def all_to_all_seconds(
+    payload_bytes: float, ranks: int, run: TrainingRun, reference: Reference
+) -> float:
+    """Return seconds in which each of `ranks` devices sends parts of its payload to all others.
+
+    Unlike in a ring every device has a payload of its own, so that all devices of a machine
+    share its network for what leaves it.
+    """
+    if ranks <= 1:
+        return 0.0
+    hardware = run.hardware
+    local = min(ranks, linked_devices(hardware))
+    link = link_bytes_per_second(hardware, local, reference)
+    network = hardware.inter_node_gbit_s / 8 * 1e9 * reference.value("network_share")
+    inside = payload_bytes * (local - 1) / ranks / link
+    outside = payload_bytes * (ranks - local) / ranks / (network / hardware.gpus_per_node)
+    return max(inside, outside)
 
 
 def data_parallel_seconds(
@@ -96,7 +129,7 @@ def expert_parallel_seconds(
     if run.parallelism.ep <= 1 or model.experts is None:
         return 0.0
     payload = model.experts.experts_per_token * tokens * model.d_model * 2.0
-    return 4 * moe_layers * ring_seconds(payload, run.parallelism.ep, run, reference)
+    return 4 * moe_layers * all_to_all_seconds(payload, run.parallelism.ep, run, reference)
 
 
 def context_parallel_seconds(

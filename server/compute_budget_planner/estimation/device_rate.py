@@ -38,7 +38,10 @@ def dense_peak_tflops(accelerator: Accelerator, precision: str) -> float:
     Raises:
         FactError: the guide gives no peak of that precision for the device.
     """
-    sixteen = accelerator.peak_bf16_tflops or accelerator.peak_fp16_tflops
+    # Without 16-bit units, 16-bit numbers are multiplied at the rate of 32-bit ones.
+    sixteen = (
+        accelerator.peak_bf16_tflops or accelerator.peak_fp16_tflops or accelerator.peak_fp32_tflops
+    )
     by_precision = {
         "fp32": accelerator.peak_fp32_tflops,
         "tf32": accelerator.peak_tf32_tflops or accelerator.peak_fp32_tflops,
@@ -89,7 +92,8 @@ def _achievable_tflops(
     accelerator: Accelerator, precision: str, peak: float, reference: Reference
 ) -> float:
     bf16, fp16 = accelerator.achievable_bf16_tflops, accelerator.achievable_fp16_tflops
-    guess = peak * reference.value("achievable_share")
+    share = {"fp32": "achievable_share_fp32", "tf32": "achievable_share_tf32"}
+    guess = peak * reference.value(share.get(precision, "achievable_share"))
     if precision in ("bf16", "bf16-true"):
         if accelerator.peak_bf16_tflops is None:
             return bf16 or guess / 10

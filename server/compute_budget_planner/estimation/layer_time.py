@@ -68,11 +68,16 @@ def backward_factor(numerics: Numerics) -> float:
 
 
 def recompute_factor(numerics: Numerics, reference: Reference) -> float:
-    """Return recomputed over forward work: 1 for full checkpointing, little for selective."""
+    """Return recomputed over forward work: 1 for full checkpointing, a part for selective.
+
+    Selective means two things: the attention core alone in Megatron-like software (nearly
+    nothing behind a fused kernel), every second matmul and all between in PyTorch.
+    """
     if numerics.activation_checkpointing == "full":
         return 1.0
     if numerics.activation_checkpointing == "selective":
-        return reference.value("selective_recompute")
+        core_alone = numerics.framework_class.name in ("megatron", "eager-legacy")
+        return reference.value("selective_recompute" if core_alone else "selective_op_recompute")
     return 0.0
 
 
@@ -111,7 +116,18 @@ def _attention(group: LayerGroup, micro: MicroStep) -> tuple[float, float]:
     # FlashAttention recomputes scores in its backward pass: 3.5 × forward in all.
     passes = 3.5 + (1.0 if recomputes else 0.0)
     flops = 2.0 * micro.tokens * widths * group.keys(micro.seq_len) * passes
-    return flops / micro.rate.attention_flops, 0.0
+    return flops / (micro.rate.attention_flops * _kernel_speed(micro)), 0.0
+
+
+def _kernel_speed(micro: MicroStep) -> float:
+    """Return the speed of the attention kernels of a class over FlashAttention-2.
+
+    On Hopper and later, cuDNN and FlashAttention-3 use what FlashAttention-2 leaves idle.
+    """
+    recent = micro.run.hardware.accelerator.generation in ("hopper", "blackwell")
+    if recent and micro.run.numerics.framework_class.name == "megatron":
+        return micro.reference.value("attention_recent_kernel")
+    return 1.0
 
 
 def _elementwise_bytes(group: LayerGroup, micro: MicroStep) -> float:
@@ -120,15 +136,24 @@ def _elementwise_bytes(group: LayerGroup, micro: MicroStep) -> float:
     norms_and_residuals = 10 * model.d_model
     rotated = 2 * (group.attention_qk_width + 2 * model.n_kv_heads * model.head_dim)
     activated = (3 if model.glu else 2) * group.ffn_width
-    elements = norms_and_residuals + rotated + activated
+    elements = float(norms_and_residuals + rotated + activated)
+    if group.moe and model.experts is not None:
+        # Tokens are copied into the order of their experts and back.
+        elements += 4 * model.experts.experts_per_token * model.d_model
     if numerics.precision == "fp8":
-        elements += 2 * (model.d_model + group.ffn_width)
+        # Inputs and gradients of matmuls are scaled and cast, also transposed.
+        elements += micro.reference.value("fp8_cast_elements") * (model.d_model + group.ffn_width)
     element_bytes = 4.0 if numerics.precision in ("fp32", "tf32") else 2.0
     traffic = numerics.framework_class.traffic
     if numerics.compile:
-        traffic = max(1.0, traffic * micro.reference.value("compile_traffic"))
+        fused = max(1.0, traffic * micro.reference.value("compile_traffic"))
+        traffic = min(traffic, fused)
+    moved = elements * traffic
+    if numerics.method in ("lora", "qlora"):
+        # Adapters read every input again and add to every output.
+        moved += sum((m.d_in + m.d_out) * m.calls * m.share for m in group.matmuls)
     # The backward pass reads and writes about twice what the forward pass does.
-    return 3.0 * elements * micro.tokens / micro.run.parallelism.tp * element_bytes * traffic
+    return 3.0 * moved * micro.tokens / micro.run.parallelism.tp * element_bytes
 
 
 def _dequantise_bytes(group: LayerGroup, micro: MicroStep, recompute: float) -> float:

@@ -95,7 +95,9 @@ def estimate_memory(
 def _reason(
     verdict: str, found: MemoryTerms, peak: Range, capacity: float | None, proven: float | None
 ) -> str:
-    biggest = max(found.terms, key=lambda name: found.terms[name].expected)
+    # What the allocator and the driver add is nobody's choice: the cause is among the others.
+    named = {n: t for n, t in found.terms.items() if n not in ("fragmentation", "framework")}
+    biggest = max(named, key=lambda name: named[name].expected)
     size = brief(found.terms[biggest].expected)
     if capacity is None:
         return f"the guide gives no memory size for this device; biggest term: {biggest} {size} GiB"

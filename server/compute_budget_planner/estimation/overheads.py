@@ -4,6 +4,7 @@ import math
 from dataclasses import dataclass
 
 from compute_budget_planner.estimation.ranges import Range
+from compute_budget_planner.estimation.sample_time import hides_loading
 from compute_budget_planner.estimation.step_time import trainable_parameters
 from compute_budget_planner.estimation.steps import StepsLedger
 from compute_budget_planner.guide.reference import Reference
@@ -79,7 +80,8 @@ def overheads(
 
 def _data_stalls(run: TrainingRun, step_hours: float, reference: Reference) -> Overhead:
     text = isinstance(run.model, Architecture) and run.model.patch_size is None
-    name = "data_stall_lm_percent" if text else "data_stall_sample_percent"
+    ready = text or hides_loading(run, reference)
+    name = "data_stall_lm_percent" if ready else "data_stall_sample_percent"
     return Overhead(
         "data stalls",
         _spread(reference.quantity(name), step_hours / 100),
@@ -105,6 +107,18 @@ def _evaluation(
     return Overhead("evaluation", hours, meaning)
 
 
+def best_checkpoint_interval_hours(run: TrainingRun, reference: Reference) -> float:
+    """Return the interval between checkpoints that loses least time in all.
+
+    √(2·δ/λ), with δ hours one checkpoint stalls training and λ failures per hour of all machines
+    (Young 1974; Daly 2006, eq. 20 in first order), kept to what people use.
+    """
+    failures_per_hour = run.hardware.n_nodes * reference.value("node_failures_per_1k_hours") / 1000
+    stall = checkpoint_hours(run, reference).expected
+    usual = reference.quantity("checkpoint_default_hours")
+    return min(usual.high, max(usual.low, math.sqrt(2 * stall / failures_per_hour)))
+
+
 def _checkpoints(
     run: TrainingRun, steps: StepsLedger, step_hours: float, reference: Reference
 ) -> Overhead:
@@ -114,23 +128,20 @@ def _checkpoints(
         count = float(max(1, steps.optimizer_steps // every))
         meaning = f"{int(count)} checkpoints"
     else:
-        interval = reference.value("checkpoint_default_hours")
+        interval = best_checkpoint_interval_hours(run, reference)
         count = max(1.0, step_hours / interval)
         meaning = f"one checkpoint per {brief(interval)} h and one at the end"
     return Overhead("checkpoints", one.scaled(count), meaning)
 
 
 def _restarts(run: TrainingRun, step_hours: float, reference: Reference) -> Overhead:
-    per_thousand = reference.quantity("restart_percent_per_1k_gpus")
     most = reference.quantity("restart_percent_most")
+    # Nobody waits for years: work that one device would need them for is done by many.
+    longest = reference.value("longest_run_hours")
+    n_gpus = max(run.hardware.n_gpus, run.hardware.n_gpus * step_hours / longest)
+    at_scale = n_gpus / (n_gpus + reference.value("restart_half_gpus"))
     # Failures need time to happen: a run of less than a day hardly sees one.
-    exposure = run.hardware.n_gpus / 1000 * min(1.0, step_hours / 24)
-    ends = (
-        min(p * exposure, m) / 100 * step_hours
-        for p, m in zip(
-            (per_thousand.low, per_thousand.expected, per_thousand.high),
-            (most.low, most.expected, most.high),
-            strict=True,
-        )
+    exposed_hours = at_scale * min(1.0, step_hours / 24) * step_hours
+    return Overhead(
+        "restarts", _spread(most, exposed_hours / 100), "failures, hangs and the work they lose"
     )
-    return Overhead("restarts", Range(*ends), "failures, hangs and the work they lose")

@@ -5,12 +5,9 @@ from compute_budget_planner.estimation.flops import (
     training_flops_per_sample,
     training_flops_per_token,
 )
+from compute_budget_planner.estimation.objective_time import with_objective
 from compute_budget_planner.estimation.sample_time import sample_step_time
-from compute_budget_planner.estimation.step_time import (
-    StepTime,
-    as_step_time,
-    transformer_step_time,
-)
+from compute_budget_planner.estimation.step_time import StepTime, transformer_step_time
 from compute_budget_planner.guide.reference import Reference
 from compute_budget_planner.workload.architecture import Architecture
 from compute_budget_planner.workload.run import TrainingRun
@@ -26,11 +23,7 @@ def step_time(run: TrainingRun, reference: Reference) -> StepTime:
         time = transformer_step_time(run, run.model, reference)
     else:
         time = sample_step_time(run, run.model, reference)
-    cost = reference.rows("objective_cost").get(f"objective_{run.numerics.objective}")
-    if cost is None:
-        return time
-    factor = cost.required_number("expected")
-    return as_step_time({name: seconds * factor for name, seconds in time.parts.items()})
+    return with_objective(run, time, reference)
 
 
 def flops_per_step(run: TrainingRun) -> tuple[float, str]:

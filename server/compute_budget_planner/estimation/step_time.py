@@ -31,6 +31,10 @@ class StepTime:
     parts: dict[str, float]
     bottleneck: str
 
+    def share(self, part: str) -> float:
+        """Return the share of a part in the step, 0 when there is no such part."""
+        return self.parts.get(part, 0.0) / self.seconds
+
 
 _BOUND_BY = {
     "matmuls": "compute",
@@ -39,6 +43,7 @@ _BOUND_BY = {
     "logits and loss": "memory bandwidth",
     "optimizer": "memory bandwidth",
     "dequantisation": "memory bandwidth",
+    "rollouts": "memory bandwidth",
     "kernel launches": "kernel launches of the host",
     "communication": "network",
     "pipeline bubble": "pipeline bubble",
@@ -82,11 +87,24 @@ def transformer_step_time(run: TrainingRun, model: Architecture, reference: Refe
     floor = (busy**exponent + layers.launch**exponent) ** (1 / exponent)
     parts = {name: seconds * accum for name, seconds in device.items()}
     parts["kernel launches"] = (floor - busy) * accum
-    bubble = (parallelism.pp - 1) / accum if parallelism.pp > 1 else 0.0
-    parts["pipeline bubble"] = floor * accum * bubble
+    parts["pipeline bubble"] = floor * accum * _bubble(run, model, reference)
     parts["communication"] = _communication_seconds(run, model, tokens, reference)
     parts.update(_optimizer_seconds(run, model, rate, reference))
     return as_step_time(parts)
+
+
+def _bubble(run: TrainingRun, model: Architecture, reference: Reference) -> float:
+    """Return idle over busy time of a pipeline: (p − 1) / (v·m), Narayanan 2021 §2.2.
+
+    Megatron-like software interleaves several virtual stages, at least one layer each.
+    """
+    pp, accum = run.parallelism.pp, run.batch.grad_accum_steps
+    if pp <= 1:
+        return 0.0
+    stages = 1.0
+    if run.numerics.framework_class.name == "megatron":
+        stages = max(1.0, min(reference.value("virtual_stages"), model.n_layers / pp))
+    return (pp - 1) / (stages * accum)
 
 
 def _sum_layers(micro: MicroStep) -> LayerTime:
@@ -104,9 +122,13 @@ def _head_seconds(micro: MicroStep) -> tuple[float, float]:
         return 0.0, 0.0
     run, reference = micro.run, micro.reference
     tp, pp = run.parallelism.tp, run.parallelism.pp
-    forward = matmul_forward_seconds(head, micro.tokens, tp, micro.rate)
+    predicted = micro.tokens
+    if run.numerics.objective == "mlm" and run.numerics.framework_class.name != "hf-trainer":
+        # Only masked positions pass the head (BERT, arXiv:1810.04805 §3.1: 15 % of the tokens).
+        predicted *= reference.value("mlm_masked_share")
+    forward = matmul_forward_seconds(head, predicted, tp, micro.rate)
     per_logit = "logit_bytes_fused" if run.numerics.fused_loss else "logit_bytes"
-    moved = micro.tokens * head.calls * head.d_out / tp * reference.value(per_logit)
+    moved = predicted * head.calls * head.d_out / tp * reference.value(per_logit)
     return (
         forward * (1 + backward_factor(run.numerics)) / pp,
         moved / micro.rate.bytes_per_second / pp,
@@ -122,16 +144,17 @@ def _communication_seconds(
     trainable = trainable_parameters(run, model)
     layers = model.n_layers / parallelism.pp
     moe_layers = sum(g.count for g in layer_groups(model) if g.moe) / parallelism.pp
-    exposed = reference.value("communication_exposed")
     step = communication.data_parallel_seconds(
         run, counts.total / split / parallelism.ep, trainable / split, reference
     )
-    micro = (
-        communication.tensor_parallel_seconds(run, model, layers, tokens, reference)
-        + communication.expert_parallel_seconds(run, model, moe_layers, tokens, reference)
-        + communication.context_parallel_seconds(run, model, layers, tokens, reference)
+    tensor = communication.tensor_parallel_seconds(run, model, layers, tokens, reference)
+    tensor += communication.context_parallel_seconds(run, model, layers, tokens, reference)
+    expert = communication.expert_parallel_seconds(run, model, moe_layers, tokens, reference)
+    return (
+        step * reference.value("communication_exposed")
+        + tensor * accum * reference.value("tensor_exposed")
+        + expert * accum * reference.value("expert_exposed")
     )
-    return (step + micro * accum) * exposed
 
 
 def _optimizer_seconds(

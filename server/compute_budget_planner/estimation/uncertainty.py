@@ -13,6 +13,7 @@ from compute_budget_planner.errors import FactError
 from compute_budget_planner.estimation.estimate import LogSpread, point_gpu_hours
 from compute_budget_planner.estimation.memory_terms import memory_terms
 from compute_budget_planner.estimation.ranges import Z80
+from compute_budget_planner.estimation.step import step_time
 from compute_budget_planner.guide.reference import Reference
 from compute_budget_planner.workload.architecture import Architecture
 from compute_budget_planner.workload.facts import Basis, Fact, Layer
@@ -24,6 +25,12 @@ Resolver = Callable[[Sequence[Fact]], Resolution]
 """Resolves the run again with a few more facts on top."""
 
 _USUAL_DEVICES = {"a100", "hopper"}
+_HARD_TO_KNOW = (
+    ("sigma_launch", "kernel launches"),
+    ("sigma_communication", "communication"),
+)
+"""What no fact tells well, and the part of the step that hangs on it."""
+
 _UNVALIDATED = {"dpo", "ppo", "grpo", "distillation", "evaluation", "contrastive"}
 
 
@@ -57,22 +64,36 @@ class Uncertainty:
 
 
 def residual_sigma(run: TrainingRun, reference: Reference) -> float:
-    """Return the log deviation of published runs of the run's regime from the estimate."""
+    """Return the log deviation of published runs of the run's regime from the estimate.
+
+    Where a step waits for the host or the network, their speed, which no fact tells, adds to it.
+    """
+    regime = reference.value(regime_sigma_name(run))
+    if run.numerics.objective in _UNVALIDATED or not isinstance(run.model, Architecture):
+        return regime
+    time = step_time(run, reference)
+    return _norm([regime, *(reference.value(n) * time.share(part) for n, part in _HARD_TO_KNOW)])
+
+
+def regime_sigma_name(run: TrainingRun) -> str:
+    """Return the name of the regime's own deviation: the first that applies."""
     numerics = run.numerics
     if numerics.objective in _UNVALIDATED:
-        return reference.value("sigma_unvalidated")
+        return "sigma_unvalidated"
     if not isinstance(run.model, Architecture):
-        return reference.value("sigma_sample")
-    names = ["sigma_pretrain"]
-    if numerics.method != "pretrain":
-        names.append("sigma_finetune")
-    if numerics.precision == "fp8":
-        names.append("sigma_fp8")
-    if run.model.experts is not None:
-        names.append("sigma_moe")
-    if run.hardware.accelerator.generation not in _USUAL_DEVICES:
-        names.append("sigma_other_device")
-    return max(reference.value(name) for name in names)
+        counted = run.model.activations_per_sample is not None
+        return "sigma_sample" if counted else "sigma_sample_flops_only"
+    generation = run.hardware.accelerator.generation
+    applies = {
+        "sigma_moe": run.model.experts is not None,
+        "sigma_blackwell": generation == "blackwell",
+        "sigma_other_device": generation not in _USUAL_DEVICES,
+        "sigma_fp8": numerics.precision == "fp8",
+        "sigma_adapters": numerics.method in ("lora", "qlora"),
+        "sigma_finetune": numerics.method == "full-ft",
+        "sigma_pretrain_hopper": generation == "hopper",
+    }
+    return next((name for name, holds in applies.items() if holds), "sigma_pretrain")
 
 
 def as_fact(assumption: Assumption, value: object) -> Fact:

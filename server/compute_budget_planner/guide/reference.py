@@ -13,6 +13,7 @@ from compute_budget_planner.guide.rows import (
     CatalogueModel,
     FrameworkClass,
     Generation,
+    KnownDataset,
     Optimizer,
     Precision,
     Quantity,
@@ -26,6 +27,10 @@ _ACCELERATOR_TABLES = (
     "accelerator_price",
 )
 _CATALOGUE_TABLES = ("language_models", "encoder_models", "vision_models", "diffusion_models")
+_DATASET_TABLES = (
+    *("image_datasets", "image_text_datasets", "pretraining_text_datasets"),
+    *("task_text_datasets", "instruction_datasets", "sound_datasets"),
+)
 _QUANTITY_COLUMNS = {"name", "low", "expected", "high", "unit"}
 
 
@@ -183,6 +188,23 @@ class Reference:
     def known_model_spellings(self) -> list[str]:
         """Return every spelling of every known model."""
         return list(self._models_by_spelling)
+
+    @cached_property
+    def _datasets_by_spelling(self) -> dict[str, KnownDataset]:
+        index: dict[str, KnownDataset] = {}
+        for table in _DATASET_TABLES:
+            for row in self.tables.get(table, {}).values():
+                dataset = KnownDataset.from_row(row)
+                for word in (dataset.name, *dataset.aliases):
+                    index[spelling(word)] = dataset
+        return index
+
+    def find_dataset(self, name: str) -> KnownDataset | None:
+        """Return the known data set of that name, with or without its organisation."""
+        for word in (spelling(name), spelling(name.rsplit("/", maxsplit=1)[-1])):
+            if word in self._datasets_by_spelling:
+                return self._datasets_by_spelling[word]
+        return None
 
 
 def build_reference(pages: Iterable[tuple[str, str]]) -> Reference:

@@ -209,3 +209,38 @@ class CatalogueModel:
                 )
             facts[fact.strip()] = value.strip()
         return cls(row.required("name"), row.words("aliases"), facts, row.place("name"))
+
+
+@dataclass(frozen=True)
+class KnownDataset:
+    """A public data set: its names and the size of its training part; None is not given."""
+
+    name: str
+    aliases: tuple[str, ...]
+    dataset_examples: int | None
+    dataset_tokens: int | None
+    download_bytes: int | None
+    place: str
+
+    @classmethod
+    def from_row(cls, row: Row) -> "KnownDataset":
+        """Read one row of a table of data sets."""
+        return cls(
+            row.required("name"),
+            row.words("aliases"),
+            _whole(row, "dataset_examples"),
+            _whole(row, "dataset_tokens"),
+            _whole(row, "bytes"),
+            row.place("name"),
+        )
+
+
+def _whole(row: Row, column: str) -> int | None:
+    number = row.number(column)
+    if number is not None and (number < 1 or number != int(number)):
+        raise GuideError(
+            f"`{row.text(column)}` is no whole number of at least 1",
+            where=row.place(column),
+            remedy="Write a whole number, or leave the cell empty.",
+        )
+    return None if number is None else int(number)

@@ -87,3 +87,4 @@ class SampleModel:
     flops_per_sample_forward: float
     activations_per_sample: float | None
     image_size: int | None
+    num_classes: int = 0

@@ -110,7 +110,7 @@ def _intra_node_link(
 
     The guide's rate is that of the device's usual link; another link that is stated has its own.
     """
-    usual = _usual_link(accelerator)
+    usual = usual_link(accelerator)
     plain_gb_s = reference.value("default_intra_node_gb_s")
     usual_gb_s = accelerator.intra_node_gb_s or plain_gb_s
     stated = ledger.text("intra_node_link")
@@ -130,7 +130,8 @@ def _intra_node_link(
     return stated, usual_gb_s
 
 
-def _usual_link(accelerator: Accelerator) -> str:
+def usual_link(accelerator: Accelerator) -> str:
+    """Return how devices of a kind are joined in a machine: nvlink, pcie or pcie-host."""
     text = accelerator.intra_node_link.lower()
     direct = any(w in text for w in ("nvlink", "nvswitch", "xgmi", "infinity", "ici", "neuron"))
     if direct and "bridge" not in text:
@@ -145,6 +146,9 @@ def _network_gbit_s(
 ) -> float:
     link = ledger.text("inter_node_link")
     typical = accelerator.typical_inter_node_gbit_s
+    stated = ledger.number("inter_node_gbit_s")
+    if stated is not None:
+        return stated
     if link == "ethernet":
         if crosses_nodes:
             ledger.warnings.append(
@@ -168,6 +172,7 @@ def complete_parallelism(ledger: Ledger, n_gpus: int) -> Parallelism:
     Raises:
         FactError: the product of the sizes does not divide the number of accelerators.
     """
+    _assume_model_is_split(ledger, n_gpus)
     tp, pp, cp, ep = (ledger.count(name) or 1 for name in ("tp", "pp", "cp", "ep"))
     if n_gpus % (tp * pp * cp):
         raise FactError(
@@ -184,3 +189,21 @@ def complete_parallelism(ledger: Ledger, n_gpus: int) -> Parallelism:
         else:
             sharding = "none"
     return Parallelism(sharding, tp, pp, cp, ep, dp)
+
+
+def _assume_model_is_split(ledger: Ledger, n_gpus: int) -> None:
+    """Assume tensor parallelism where the batch has fewer samples than there are devices.
+
+    Not every device can have a sample of its own, so several share one; across machines they
+    would share its sequence.
+    """
+    batch = ledger.count("global_batch_size")
+    if any(ledger.has(name) for name in ("tp", "pp", "cp")) or not batch or batch >= n_gpus:
+        return
+    if n_gpus % batch:
+        return
+    why = f"a batch of {batch} samples cannot give each of {n_gpus} devices one"
+    tp = min(n_gpus // batch, _USUAL_PER_NODE)
+    ledger.assume("tp", tp, why)
+    if n_gpus // batch > tp and n_gpus % (tp * batch) == 0:
+        ledger.assume("cp", n_gpus // batch // tp, why)

@@ -6,11 +6,21 @@ from compute_budget_planner.errors import FactError, nearest
 from compute_budget_planner.guide.reference import Reference
 from compute_budget_planner.workload.architecture import SampleModel
 from compute_budget_planner.workload.facts import Basis, Fact, Layer
-from compute_budget_planner.workload.known_models import at_image_size, catalogue_facts
+from compute_budget_planner.workload.known_models import (
+    at_image_size,
+    catalogue_facts,
+    model_of_widths,
+)
 from compute_budget_planner.workload.ledger import Assumption, Ledger
 from compute_budget_planner.workload.model_shape import missing_shape, model_from
 from compute_budget_planner.workload.run import Model
-from compute_budget_planner.workload.typical_model import typical_architecture
+from compute_budget_planner.workload.typical_model import (
+    TYPICAL_VOCAB_SIZE,
+    typical_architecture,
+)
+
+_LARGER_VOCABULARIES = (50_257, 128_256)
+"""Those of GPT-2 and Llama 3."""
 
 _usual_shape = lru_cache(maxsize=64)(typical_architecture)
 """Searching the usual shapes takes milliseconds, and a run is resolved many times."""
@@ -27,6 +37,9 @@ def complete_model(ledger: Ledger, reference: Reference) -> Model | None:
     if known is not None:
         for fact in catalogue_facts(known, reference):
             ledger.facts.setdefault(fact.name, fact)
+    if not _complete_experts(ledger, reference):
+        return None
+    _assume_vocabulary(ledger)
     values = ledger.values
     if not missing_shape(values):
         model = model_from(values)
@@ -46,6 +59,35 @@ def complete_model(ledger: Ledger, reference: Reference) -> Model | None:
         f"`params_total` would do.{hint}"
     )
     return None
+
+
+def _complete_experts(ledger: Ledger, reference: Reference) -> bool:
+    """Take the experts of a sparse model from the catalogue; False when it knows none like it."""
+    values = ledger.values
+    total, active = ledger.number("params_total"), ledger.number("params_active")
+    if not total or not active or active >= 0.99 * total:
+        return True
+    if "n_experts" in values or missing_shape(values):
+        return True
+    known = model_of_widths(values, reference)
+    if known is None:
+        ledger.missing.append("n_experts")
+        ledger.questions.append(
+            "Only a part of the parameters is active: how many experts has a layer (`n_experts`),"
+            " how many does a token visit (`experts_per_token`)?"
+        )
+        return False
+    ledger.facts.pop("d_ff", None)
+    for fact in catalogue_facts(known, reference):
+        ledger.facts.setdefault(fact.name, fact)
+    return True
+
+
+def _assume_vocabulary(ledger: Ledger) -> None:
+    """Assume a vocabulary where it is all a shape lacks; large ones are the plausible others."""
+    if missing_shape(ledger.values) == ("vocab_size",):
+        why = "no file or argument gives the vocabulary"
+        ledger.assume("vocab_size", TYPICAL_VOCAB_SIZE, why, *_LARGER_VOCABULARIES)
 
 
 def _catalogue_model(name: str, reference: Reference) -> SampleModel:

@@ -25,7 +25,9 @@ def complete_numerics(
         ledger.assume("precision", sixteen, "no file or argument gives a precision", *others)
     if not ledger.has("optimizer"):
         usual = "adamw" if transformer else "sgd-momentum"
-        ledger.assume("optimizer", usual, "usual for this kind of model")
+        # Adapters are too few for their optimizer to matter.
+        smaller = ("adamw-8bit",) if transformer and method not in ("lora", "qlora") else ()
+        ledger.assume("optimizer", usual, "usual for this kind of model", *smaller)
     if not ledger.has("objective"):
         ledger.derive("objective", _usual_objective(model), "usual for this kind of model")
     if not ledger.has("activation_checkpointing"):

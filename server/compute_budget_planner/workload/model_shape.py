@@ -108,11 +108,12 @@ def _family(values: Values) -> Family:
 def _sample_model(values: Values) -> SampleModel:
     known: dict[str, Any] = dict(values)
     return SampleModel(
-        family=str(known.get("model_family", "sample")),
+        family=str(known.get("model_family") or known.get("model") or "sample"),
         params_total=known["params_total"],
         flops_per_sample_forward=float(known["flops_per_sample_forward"]),
         activations_per_sample=known.get("activations_per_sample"),
         image_size=known.get("image_size"),
+        num_classes=known.get("num_classes", 0),
     )
 
 

@@ -17,6 +17,7 @@ from compute_budget_planner.workload.complete_hardware import (
 from compute_budget_planner.workload.complete_model import complete_model
 from compute_budget_planner.workload.complete_numerics import complete_numerics
 from compute_budget_planner.workload.facts import Fact
+from compute_budget_planner.workload.known_datasets import complete_dataset
 from compute_budget_planner.workload.ledger import Assumption, Ledger
 from compute_budget_planner.workload.merge import Conflict, merge
 from compute_budget_planner.workload.overtaken import drop_overtaken, still_conflicts
@@ -53,6 +54,7 @@ def resolve(
     drop_overtaken(ledger, reference)
     model = complete_model(ledger, reference)
     hardware = complete_hardware(ledger, reference)
+    complete_dataset(ledger, reference)
     data = _data(ledger, model) if model is not None else None
     schedule = _schedule(ledger, data)
     run = None

@@ -144,6 +144,7 @@ _SPECS: list[FactSpec] = [
         gpus_per_node | COUNT | accelerators of one machine
         intra_node_link | CHOICE | link between accelerators of one machine
         inter_node_link | CHOICE | link between machines
+        inter_node_gbit_s | POSITIVE | network of one machine, all cards together, in Gbit/s
         usd_per_gpu_hour | POSITIVE | price of one accelerator for one hour
         """,
     ),
