@@ -10,8 +10,6 @@ from compute_budget_planner.guide.reference import Reference
 from compute_budget_planner.guide.shipped import load_reference
 from compute_budget_planner.project import Project
 
-LAB_PAGE = "lab-guide.md"
-
 
 @dataclass(frozen=True)
 class Workspace:
@@ -38,10 +36,22 @@ def open_workspace(
     if start is not None and start.resolve().is_relative_to(project.root):
         around = Project.around(start)
         project = around if around.root == project.root else project
-    pages: list[tuple[str, str]] = []
-    lab_page = f"{project.agent_dir}/{LAB_PAGE}"
-    if (project.root / lab_page).is_file():
-        pages.append((lab_page, project.read(lab_page).text))
+    pages = [*_lab_page(project), *read_guide_pages(guide_pages)]
+    return Workspace(project, load_reference(pages), datetime.now(tz=UTC).date())
+
+
+def _lab_page(project: Project) -> list[tuple[str, str]]:
+    path = project.lab_page_path
+    return [(path, project.read(path).text)] if (project.root / path).is_file() else []
+
+
+def read_guide_pages(guide_pages: Sequence[Path]) -> list[tuple[str, str]]:
+    """Return name and text of the pages a person names; they may lie outside the project.
+
+    Raises:
+        ProjectError: a page cannot be read.
+    """
+    pages = []
     for page in guide_pages:
         try:
             pages.append((page.name, page.read_text(encoding="utf-8")))
@@ -51,4 +61,4 @@ def open_workspace(
                 where=page.name,
                 remedy="Name a Markdown page with tables of the guide.",
             ) from error
-    return Workspace(project, load_reference(pages), datetime.now(tz=UTC).date())
+    return pages

@@ -12,7 +12,7 @@ from functools import cached_property
 from pathlib import Path
 
 from compute_budget_planner.errors import ProjectError
-from compute_budget_planner.project import discovery, ignore, layout, locking, reading, writing
+from compute_budget_planner.project import data_files, discovery, ignore, layout, locking, reading, writing
 from compute_budget_planner.project.discovery import Discovered
 from compute_budget_planner.project.reading import FileText
 from compute_budget_planner.project.redaction import clean_text, private_paths, table_cell
@@ -95,6 +95,11 @@ class Project:
         return layout.joined(self.agent_dir, layout.BUDGET_NAME)
 
     @property
+    def lab_page_path(self) -> str:
+        """The path of the lab's own reference tables; it may not exist."""
+        return layout.joined(self.agent_dir, layout.LAB_PAGE_NAME)
+
+    @property
     def worktree_status_path(self) -> str | None:
         """The path of the worktree's own status, None outside a worktree."""
         name = writing.WORKTREE_STATUS_NAME
@@ -127,6 +132,17 @@ class Project:
             ProjectError: it is outside the root, missing, binary, too large or unreadable.
         """
         return reading.read_text(*self._locate(path))
+
+    def list_folder(self, path: str) -> data_files.FolderFiles | None:
+        """Count the files below a folder of the project, None when `path` is none inside it."""
+        try:
+            folder = (self.root / path).resolve()
+            inside = folder.is_dir() and folder.is_relative_to(self.root)
+        except (OSError, RuntimeError, ValueError):
+            return None
+        if not inside:
+            return None
+        return data_files.list_folder(folder)
 
     def sha256(self, path: str) -> str:
         """Return the SHA-256 of a file's bytes in hexadecimal.

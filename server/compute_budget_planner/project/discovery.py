@@ -21,7 +21,8 @@ _SKIPPED_FOLDERS = frozenset(
 )
 _CONFIGS = ("*.yaml", "*.yml", "*.json", "*.toml", "*.py")
 _LOGS = ("*.out", "*.err", "*.log", "*.txt", "*.json", "*.jsonl", "*.csv")
-_RESULTS = ("trainer_state.json", "*_results.json", "slurm-*.out", "*.log", "config.json")
+_EVENTS = "events.out.tfevents.*"
+_RESULTS = ("trainer_state.json", "*_results.json", "slurm-*.out", "*.log", "config.json", _EVENTS)
 _SKILL = "skills/run-experiment"
 
 BOARDS = (
@@ -61,6 +62,10 @@ PLACES = (
     Place("outputs", _RESULTS, 3),
     Place(".", ("slurm-*.out", "config.json")),
     Place("models", ("config.json",), 3),
+    Place("wandb", ("wandb-metadata.json", "wandb-summary.json", "config.yaml", "output.log"), 2),
+    Place("lightning_logs", ("metrics.csv", "hparams.yaml", _EVENTS), 2),
+    Place("runs", ("results.csv", "args.yaml", _EVENTS), 3),
+    Place("mlruns", ("meta.yaml", "*loss*"), 3),
 )
 PLANS = (
     Place("docs/experiments", ("*.md",), 1),

@@ -11,6 +11,7 @@ from compute_budget_planner.errors import ProjectError
 
 PROJECT_YAML = "memory/project.yaml"
 BUDGET_NAME = "compute-budget.md"
+LAB_PAGE_NAME = "lab-guide.md"
 AGENT_DIRECTORY = ".agent"
 
 _MAX_YAML_BYTES = 1 << 20

@@ -15,12 +15,21 @@ from io import BufferedReader
 from pathlib import Path
 
 from compute_budget_planner.errors import ProjectError
+from compute_budget_planner.project.data_files import (
+    HEAD_BYTES,
+    TAIL_BYTES,
+    ends_of,
+    is_binary_data,
+)
 
 MAX_WHOLE_BYTES = 64 * 2**20
-MAX_LOG_BYTES = 8 * 2**20
-_STRETCH_BYTES = 2 * 2**20
+MAX_LOG_BYTES = 4 * 2**20
+_STRETCH_BYTES = 2**19
 _PROBE_BYTES = 8192
 _MAX_NAME_BYTES = 255
+_EVENT_FILE = "tfevents"
+"""In the name of TensorBoard's event files, the only binary files that are read."""
+
 _LISTED = 500
 
 # Files made of lines that stand alone: any stretch of them is still readable.
@@ -32,8 +41,8 @@ class FileText:
     """The text of a file: `path` is relative to the root (POSIX), `size_bytes` that of the file.
 
     Line ends are kept; a UTF-8 byte order mark is not, and bytes that are not UTF-8 read as
-    U+FFFD. When `sampled`, the text is whole lines of the head, the middle and the tail, and its
-    line numbers are not those of the file.
+    U+FFFD; of an event file each byte is one character. When `sampled`, the text is whole lines of
+    the head, the middle and the tail, and its line numbers are not those of the file.
     """
 
     path: str
@@ -85,7 +94,12 @@ def read_text(file: Path, relative: str) -> FileText:
     """
     with _opened(file, relative) as stream:
         size = os.fstat(stream.fileno()).st_size
-        if b"\0" in stream.read(_PROBE_BYTES):
+        if is_binary_data(file):
+            head = stream.read(HEAD_BYTES)
+            stream.seek(max(size - TAIL_BYTES, len(head)))
+            return FileText(relative, ends_of(head, stream.read(TAIL_BYTES)), size, sampled=True)
+        encoded = _EVENT_FILE not in file.name
+        if encoded and b"\0" in stream.read(_PROBE_BYTES):
             raise ProjectError(
                 "the file is binary, not text",
                 where=relative,
@@ -101,7 +115,8 @@ def read_text(file: Path, relative: str) -> FileText:
                 where=relative,
                 remedy="Name a smaller file, or state its facts as arguments.",
             )
-        return FileText(relative, _decoded(content), len(content), sampled=False)
+        text = _decoded(content) if encoded else content.decode("latin-1")
+        return FileText(relative, text, len(content), sampled=False)
 
 
 def file_sha256(file: Path, relative: str) -> str:

@@ -14,7 +14,13 @@ from difflib import unified_diff
 from pathlib import Path
 
 from compute_budget_planner.errors import ProjectError
-from compute_budget_planner.project.layout import AGENT_DIRECTORY, BUDGET_NAME, PROJECT_YAML, joined
+from compute_budget_planner.project.layout import (
+    AGENT_DIRECTORY,
+    BUDGET_NAME,
+    LAB_PAGE_NAME,
+    PROJECT_YAML,
+    joined,
+)
 from compute_budget_planner.project.reading import MAX_WHOLE_BYTES
 
 WRITABLE_BOARDS = (
@@ -48,7 +54,7 @@ class Targets:
 
     @classmethod
     def of(cls, agent_dir: str, *, in_worktree: bool) -> "Targets":
-        """Return the budget with the boards or, in a worktree, with its own status alone.
+        """Return budget and lab page with the boards or, in a worktree, with its status alone.
 
         Boards belong to the whole project; work in progress on a branch is not yet theirs.
         """
@@ -57,7 +63,8 @@ class Targets:
             if in_worktree
             else (*WRITABLE_BOARDS, PROJECT_YAML)
         )
-        return cls((joined(agent_dir, BUDGET_NAME), *others), agent_dir)
+        own = tuple(joined(agent_dir, name) for name in (BUDGET_NAME, LAB_PAGE_NAME))
+        return cls((*own, *others), agent_dir)
 
     def require(self, path: str) -> None:
         """Refuse a path that is not on the list.
