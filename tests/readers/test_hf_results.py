@@ -108,3 +108,11 @@ def test_a_results_file_is_of_a_finished_run():
 def test_look_alikes_without_a_run_time_are_not_taken():
     for text in ('{"train_loss": 0.1}', '{"train_runtime": 5}', '{"eval_runtime": 5.0}', "{"):
         assert not READER.matches(SourceFile("all_results.json", text))
+
+
+def test_the_loss_of_the_last_evaluation_is_a_point_and_the_mean_training_loss_is_none():
+    metrics = {"epoch": 3.0, "train_runtime": 976.0, "train_steps_per_second": 0.173}
+    text = json.dumps(metrics | {"train_loss": 0.5, "eval_loss": 0.75})
+    (series,) = reading_of(READER, "all_results.json", text).losses
+    assert (series.name, series.steps, series.values) == ("validation", (3,), (0.75,))
+    assert series.unit == "epochs"

@@ -259,3 +259,71 @@ def test_any_text_gives_a_reading_with_sound_numbers(text: str):
     if READER.matches(file):
         reading = READER.read(file, load_reference())
         assert all(fact.value > 0 for fact in reading.measured if not isinstance(fact.value, str))
+
+
+STATE = """\
+{stamp}08/02/2024 21:43:26 - INFO - __main__ - Distributed environment: DEEPSPEED  Backend: nccl
+{stamp}Num processes: 16
+{stamp}Process index: {rank}
+{stamp}Local process index: {rank}
+{stamp}Device: cuda:{rank}
+{stamp}
+{stamp}Mixed precision type: bf16
+{stamp}ds_config: {{'bf16': {{'enabled': True}}, 'zero_optimization': {{'stage': 3, 'x': 1}}}}
+"""
+
+
+def test_the_processes_of_one_node_tell_the_nodes_when_all_are_listed():
+    stamp = "2024-08-03T04:43:26.914398518Z "
+    text = "".join(STATE.format(stamp=stamp, rank=rank) for rank in (2, 0, 3, 1))
+    assert measured(text + bar(500, 1000, "16:40")) == {
+        "n_gpus": 16,
+        "gpus_per_node": 4,
+        "n_nodes": 4,
+        "precision": "bf16",
+        "sharding": "zero3",
+        "steps_done": 500,
+        "max_steps": 1000,
+        "step_seconds": 2.0,
+    }
+    some = "".join(STATE.format(stamp=stamp, rank=rank) for rank in (2, 0))
+    assert "n_nodes" not in measured(some + bar(500, 1000, "16:40"))
+
+
+def test_losses_of_the_trainer_are_curves_by_epoch():
+    text = "\n".join(
+        [
+            "{'loss': 2.5, 'grad_norm': 1.8, 'learning_rate': 0.0001, 'epoch': 0.5}",
+            "{'eval_loss': 2.25, 'eval_runtime': 3.0, 'epoch': 0.5}",
+            "{'loss': 2.0, 'grad_norm': 1.8, 'learning_rate': 0.0001, 'epoch': 1.0}",
+            bar(500, 1000, "16:40"),
+        ]
+    )
+    train, validation = reading_of(READER, "a.log", text).losses
+    assert (train.steps, train.values) == ((500, 1000), (2.5, 2.0))
+    assert (validation.steps, validation.values) == ((500,), (2.25,))
+    assert train.unit == "thousandths of an epoch"
+
+
+def test_the_only_data_set_printed_is_the_trained_one_and_of_several_the_training_split():
+    one = "Dataset({\n    features: ['image', 'label'],\n    num_rows: 848\n})\n"
+    assert measured(one + bar(500, 1000, "16:40"))["dataset_examples"] == 848
+    split = "DatasetDict({\n    train: " + one + "    test: " + one.replace("848", "90") + "})\n"
+    assert measured(split + bar(500, 1000, "16:40"))["dataset_examples"] == 848
+    two = one + one.replace("848", "90")
+    assert "dataset_examples" not in measured(two + bar(500, 1000, "16:40"))
+
+
+def test_metrics_that_every_rank_prints_are_counted_once():
+    line = "{'train_runtime': 273.0144, 'train_samples_per_second': 3.663, "
+    line += "'train_steps_per_second': 0.007, 'epoch': 1.0}\n"
+    facts = measured(line * 64)
+    # 0.007 steps a second over 273 s leave 2 steps only.
+    assert (facts["steps_done"], facts["step_seconds"]) == (2, 136.5072)
+    assert facts["wall_clock_hours"] == pytest.approx(0.07584, abs=1e-5)
+
+
+def test_a_minute_of_a_few_long_steps_gives_a_step_time_with_a_caution():
+    reading = reading_of(READER, "a.log", bar(10, 1000, "20:00"))
+    assert values(reading.measured)["step_seconds"] == 120.0
+    assert "includes their warm-up" in problem_texts(reading)[0]

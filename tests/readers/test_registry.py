@@ -3,9 +3,12 @@ from compute_budget_planner.errors import FormatError
 from compute_budget_planner.guide.shipped import load_reference
 from compute_budget_planner.readers.contract import Reading, SourceFile
 from compute_budget_planner.readers.registry import READERS, read_file
+from config_examples import CONFIG_EXAMPLES
 from file_facts import values
 from hypothesis import given
 from hypothesis import strategies as st
+from job_examples import JOB_EXAMPLES
+from log_examples import LOG_EXAMPLES
 
 SLURM = "#!/bin/bash\n#SBATCH --gres=gpu:4\n#SBATCH --time=24:00:00\npython train.py\n"
 RUNAI = "#!/bin/bash\nrunai submit demo -i image -g 1 -- python train.py\n"
@@ -37,6 +40,9 @@ EXAMPLES = {
     "slurm-1.out": ("Job ID: 1\nStart: Mon Dec  1 10:00:00 UTC 2025\n", "log_text", "log"),
     "sacct.txt": ("JobID|State|Elapsed\n1|COMPLETED|01:00:00\n", "slurm_report", "log"),
     "base.yaml": ("batch_size: 32\nmax_epochs: 100\n", "research_config", "config"),
+    **JOB_EXAMPLES,
+    **LOG_EXAMPLES,
+    **CONFIG_EXAMPLES,
 }
 
 
@@ -78,7 +84,17 @@ def test_line_ends_of_windows_change_nothing():
     assert [fact.source for fact in reading.facts] == ["base.yaml:2", "base.yaml:1"]
 
 
-NAMES = ["a.yaml", "a.json", "a.toml", "a.sh", "a.md", "a.out", "sacct.txt", "environments.yaml"]
+NAMES = [
+    "a.yaml",
+    "a.json",
+    "a.toml",
+    "a.py",
+    "a.sh",
+    "a.md",
+    "a.out",
+    "sacct.txt",
+    "environments.yaml",
+]
 PIECES = st.sampled_from(
     [text for text, _, _ in EXAMPLES.values()]
     + ["per_device_train_batch_size: ", "train_batch_size: 9" + "9" * 400 + "\n", "- &a [*a]\n"]

@@ -1,6 +1,6 @@
 from compute_budget_planner.readers.contract import SourceFile
 from compute_budget_planner.readers.shell import read_commands
-from compute_budget_planner.readers.shell_expansion import integer_value
+from compute_budget_planner.readers.shell_arithmetic import integer_value
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -145,3 +145,102 @@ _PIECES = st.lists(
 def test_no_text_breaks_the_reader(pieces):
     script = read_commands(SourceFile("job.sh", "".join(pieces)))
     assert all(command.words for command in script.commands)
+
+
+CHAIN = """\
+SIZE=$1
+if [ $SIZE = s ]; then
+  L=12
+  V=32000
+elif [ $SIZE = m ]; then
+  L=24
+  V=32000
+elif [ $SIZE = l ]; then
+  L=48
+  V=32000
+  E=8
+fi
+run $L $V "$E"
+"""
+
+
+def test_the_last_branch_of_a_chain_on_an_argument_is_never_chosen():
+    script = read_commands(SourceFile("job.sh", CHAIN))
+    assert script.commands[0].words == ("run", "$L", "32000", "$E")
+    assert [(p.source, p.text) for p in script.problems] == [
+        ("job.sh:9", "`L` is `12` or `24` or `48`, by a condition this file does not decide.")
+    ]
+
+
+def test_each_branch_starts_from_what_stands_in_front_of_all():
+    text = 'A="x"\nif [ "$1" = 1 ]; then\n  A="$A y"\n  one $A\nelse\n  two $A\nfi\n'
+    assert commands(text) == [(4, ("one", "x", "y")), (6, ("two", "x"))]
+
+
+def test_what_one_branch_appends_is_left_away():
+    text = 'ARGS="--a 1"\nif [ "$1" = fast ]; then ARGS="$ARGS --b 2"; fi\nrun $ARGS\n'
+    assert commands(text) == [(3, ("run", "--a", "1"))]
+
+
+def test_a_case_on_a_known_word_takes_the_branch_that_fits():
+    text = (
+        "M=large\ncase $M in\n  small|tiny) L=2 ;;\n  lar*) L=9\n  W=3 ;;\n  *) L=0 ;;\nesac\n"
+        "run $L $W\n"
+    )
+    assert commands(text) == [(8, ("run", "9", "3"))]
+
+
+def test_a_case_on_an_argument_leaves_its_values_open():
+    text = "case $1 in\n  a) L=1 ;;\n  *) L=2 ;;\nesac\nrun $L\n"
+    assert commands(text) == [(5, ("run", "$L"))]
+
+
+def test_conditions_joined_by_and_and_or_are_decided_together():
+    text = (
+        "A=1\nB=2\nif [[ $A == 1 && $B == 3 || $B == 2 ]]; then C=yes; else C=no; fi\n"
+        "if [ $A = 1 ] && ! [ $B = 2 ]; then D=yes; else D=no; fi\nrun $C $D\n"
+    )
+    assert commands(text) == [(5, ("run", "yes", "no"))]
+
+
+def test_a_guard_may_have_another_branch():
+    text = "A=1\n[ $A = 1 ] && B=one || B=other\n[ $A = 2 ] || { C=set; }\nrun $B $C\n"
+    assert commands(text) == [(4, ("run", "one", "set"))]
+
+
+def test_a_function_is_read_where_it_is_called_with_its_arguments():
+    text = "train() {\n  python t.py --lr $1\n}\ntrain 3\ntrain 4\n"
+    assert commands(text) == [
+        (2, ("python", "t.py", "--lr", "3")),
+        (2, ("python", "t.py", "--lr", "4")),
+    ]
+
+
+def test_a_function_nobody_calls_by_name_is_read_once():
+    assert commands('go() { python t.py; }\n"$@"\n') == [(2, ("$@",)), (1, ("python", "t.py"))]
+
+
+def test_a_here_document_of_a_shell_is_run_and_keeps_its_lines():
+    text = "N=4\nsrun bash <<'EOF'\ncd x\n\npython t.py --n $N\nEOF\n"
+    assert commands(text) == [
+        (3, ("srun", "cd", "x")),
+        (5, ("srun", "python", "t.py", "--n", "4")),
+    ]
+
+
+def test_what_a_shell_of_its_own_sets_its_caller_does_not_see():
+    assert commands("A=1\nbash -c 'A=2; one $A'\ntwo $A\n") == [
+        (2, ("one", "2")),
+        (3, ("two", "1")),
+    ]
+
+
+def test_quotes_inside_a_substitution_are_its_own():
+    text = 'D="$(python -c "import x; print(x.y)")/t.py"\npython a.py\n'
+    assert commands(text) == [(2, ("python", "a.py"))]
+
+
+def test_commands_of_different_branches_exclude_each_other():
+    text = 'if [ "$1" = a ]; then one; two; else three; fi\nfour\n'
+    one, two, three, four = read_commands(SourceFile("job.sh", text)).commands
+    assert [one.excludes(other) for other in (two, three, four)] == [False, True, False]

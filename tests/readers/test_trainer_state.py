@@ -64,6 +64,30 @@ def test_stopped_early_the_step_time_counts_the_steps_made():
     assert values(reading_of(READER, "s.json", text).measured)["step_seconds"] == 9.6
 
 
+def test_the_losses_of_the_history_are_curves():
+    text = state(log_history=[*LOGS, {"eval_loss": 2.5, "step": 200}, END])
+    train, validation = reading_of(READER, "s.json", text).losses
+    assert (train.name, train.steps, train.values) == ("train", (100,), (2.1,))
+    assert (validation.name, validation.steps, validation.values) == ("validation", (200,), (2.5,))
+
+
+def test_the_sessions_of_a_run_that_was_continued_are_added():
+    text = state(log_history=[END | {"step": 150, "train_runtime": 720.0}, *LOGS, END])
+    reading = reading_of(READER, "s.json", text)
+    measured = values(reading.measured)
+    assert (measured["wall_clock_hours"], measured["step_seconds"]) == (0.6, 7.2)
+    assert "samples_per_second" not in measured
+    assert "2 sessions; their times are added" in problem_texts(reading)[0]
+
+
+def test_a_resumed_run_whose_evaluations_outlast_its_session_has_no_speed():
+    evaluations = [{"eval_runtime": 200.0, "step": 20 * n} for n in range(1, 15)]
+    reading = reading_of(READER, "s.json", state(log_history=[*evaluations, END]))
+    assert not {"wall_clock_hours", "step_seconds"} & set(values(reading.measured))
+    assert "the run was resumed" in problem_texts(reading)[0]
+    assert reading.finished is True
+
+
 def test_epochs_of_a_run_by_steps_are_rounded_up_and_left_out():
     text = state(num_train_epochs=39, epoch=38.17)
     assert "epochs" not in values(reading_of(READER, "s.json", text).measured)

@@ -5,6 +5,13 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from compute_budget_planner.errors import FormatError, ProjectError, RequestError, nearest
+from compute_budget_planner.planner.compositions import composed_job
+from compute_budget_planner.planner.referring import (
+    candidate_paths,
+    locate_reference,
+    source_file,
+)
+from compute_budget_planner.planner.run_data import folder_of_data, with_sizes_joined
 from compute_budget_planner.planner.workspace import Workspace
 from compute_budget_planner.readers.contract import (
     Environment,
@@ -13,6 +20,7 @@ from compute_budget_planner.readers.contract import (
     Reading,
     SourceFile,
 )
+from compute_budget_planner.readers.dataset_sizes import KIND as DATASET
 from compute_budget_planner.readers.registry import read_file
 from compute_budget_planner.readers.runs import RunFiles, assemble_runs
 from compute_budget_planner.workload.facts import Basis, Fact, Layer
@@ -59,10 +67,12 @@ def gather(workspace: Workspace, files: Sequence[str], shape: str = "") -> Gathe
     project = workspace.project
     readings: dict[str, Reading] = {}
     cut: tuple[str, ...] = ()
+    asked: tuple[str, ...] = ()
     if files:
         for path in files:
             reading = _read(workspace, path)
             readings.setdefault(reading.path, reading)
+        asked = tuple(readings)
     else:
         discovered = project.discover()
         cut = discovered.cut
@@ -72,9 +82,10 @@ def gather(workspace: Workspace, files: Sequence[str], shape: str = "") -> Gathe
         reading = _read(workspace, shape)
         readings.setdefault(reading.path, reading)
     _follow(workspace, readings)
+    _compose_jobs(workspace, readings)
     _add_environments(workspace, readings)
     environments = tuple(e for r in readings.values() for e in r.environments)
-    runs = assemble_runs(readings, project.code_dir)
+    runs = assemble_runs(readings, project.code_dir, asked)
     if files and len(runs) == 1:
         runs = (_with_named(runs[0], readings),)
     return Gathered(readings, runs, environments, cut)
@@ -83,7 +94,7 @@ def gather(workspace: Workspace, files: Sequence[str], shape: str = "") -> Gathe
 def _with_named(run: RunFiles, readings: Mapping[str, Reading]) -> RunFiles:
     """Return the only run of the named files with those that nothing else connects to it."""
     loose = [r for r in readings.values() if r.path not in (*run.paths, *run.prior_logs)]
-    configs = [r for r in loose if r.kind in ("config", "model_config")]
+    configs = [r for r in loose if r.kind in ("config", "model_config", DATASET)]
     return replace(
         run,
         paths=(*run.paths, *(r.path for r in configs)),
@@ -93,8 +104,10 @@ def _with_named(run: RunFiles, readings: Mapping[str, Reading]) -> RunFiles:
 
 
 def _read(workspace: Workspace, path: str) -> Reading:
-    found = workspace.project.read(path)
-    reading = read_file(SourceFile(found.path, found.text), workspace.reference)
+    data = folder_of_data(workspace, path)
+    if data is not None:
+        return data
+    reading = read_file(source_file(workspace.project, path), workspace.reference)
     shapes = [
         FileReference(str(fact.value), "model_config", fact.source)
         for fact in reading.facts
@@ -118,6 +131,9 @@ def _follow(workspace: Workspace, readings: dict[str, Reading]) -> None:
     while waiting and followed < _MOST_FOLLOWED:
         origin, reference = waiting.pop(0)
         path = locate_reference(workspace, origin, reference)
+        if reference.role == "data":
+            _add_data(workspace, readings, origin, reference)
+            continue
         if path is None or path in readings:
             continue
         followed += 1
@@ -126,29 +142,38 @@ def _follow(workspace: Workspace, readings: dict[str, Reading]) -> None:
         waiting += [(reading.path, ref) for ref in reading.references]
 
 
-def locate_reference(workspace: Workspace, origin: str, reference: FileReference) -> str | None:
-    """Return the project path of a file that another names, None when there is none."""
-    if reference.role in ("data", "output", "log", "log_dir"):
-        return None
-    project = workspace.project
-    for place in reference_places(origin, project.code_dir):
-        path = posixpath.normpath(posixpath.join(place, reference.path))
-        if path.startswith("..") or posixpath.isabs(path):
+def _add_data(
+    workspace: Workspace, readings: dict[str, Reading], origin: str, reference: FileReference
+) -> None:
+    """Look at the file or folder of data a configuration names, where it lies in the project."""
+    for path in candidate_paths(workspace.project, origin, reference.path):
+        if path in readings or path in (".", ""):
             continue
-        for candidate in (path, f"{path}/config.json"):
-            if (project.root / candidate).is_file():
-                return candidate
-    return None
+        if (workspace.project.root / path).is_file():
+            reading = _read_leniently(workspace, path)
+            if reading.kind == DATASET:
+                readings[path] = reading
+            return
+        found = folder_of_data(workspace, path)
+        if found is not None:
+            readings[path] = found
+            return
 
 
-def reference_places(origin: str, code_dir: str) -> list[str]:
-    """Return where a path named in a file may start: its folder, those above, the code folder."""
-    folder = posixpath.dirname(origin)
-    places = [folder]
-    while folder:
-        folder = posixpath.dirname(folder)
-        places.append(folder)
-    return [*places, code_dir]
+def _compose_jobs(workspace: Workspace, readings: dict[str, Reading]) -> None:
+    """Give each job what the configuration tree its script composes says."""
+
+    def locate(origin: str, path: str) -> SourceFile | None:
+        found = locate_reference(workspace, origin, FileReference(path, "config", origin))
+        try:
+            return source_file(workspace.project, found) if found is not None else None
+        except ProjectError:
+            return None
+
+    for path, reading in list(readings.items()):
+        if reading.kind == "job" and reading.commands:
+            readings[path] = composed_job(reading, locate, workspace.reference)
+    _follow(workspace, readings)
 
 
 def _add_environments(workspace: Workspace, readings: dict[str, Reading]) -> None:
@@ -164,7 +189,7 @@ def _add_environments(workspace: Workspace, readings: dict[str, Reading]) -> Non
 
 def run_facts(gathered: Gathered, run: RunFiles) -> list[Fact]:
     """Return the facts of a run: its files', the project's plans', its environment's limit."""
-    facts = [fact for reading in run.readings for fact in reading.facts]
+    facts = with_sizes_joined(run.readings)
     own = {reading.path for reading in run.readings}
     facts += [
         fact
@@ -176,7 +201,7 @@ def run_facts(gathered: Gathered, run: RunFiles) -> list[Fact]:
     environment = environment_of(gathered, run)
     known = {fact.name for fact in facts}
     tasks = run.readings[0].n_runs if run.readings else 1
-    if tasks > 1 and "seeds" not in known:
+    if tasks > 1 and not known & {"seeds", "tuning_trials"}:
         source = f"{run.readings[0].path}: runs of the job"
         facts.append(Fact("seeds", tasks, Basis.DERIVED, source, Layer.FRAMEWORK_DEFAULT))
     if environment is not None:

@@ -7,6 +7,7 @@ from compute_budget_planner.estimation.calibration import Measured
 from compute_budget_planner.planner.gather import Gathered, gather, loose_facts, run_facts
 from compute_budget_planner.planner.workspace import Workspace
 from compute_budget_planner.readers.contract import Reading
+from compute_budget_planner.readers.run_folders import companions
 from compute_budget_planner.requests import FactInput, MeasuredRun
 from compute_budget_planner.workload.facts import Basis, Fact, Layer
 from compute_budget_planner.workload.resolve import Resolution, resolve
@@ -59,7 +60,12 @@ def project_history(workspace: Workspace, gathered: Gathered) -> list[Measured]:
         of_run: list[Measured] = []
         for path in run.prior_logs:
             log = gathered.readings[path]
-            measured = _measured(workspace, path, [*_of_log(log), *facts], log)
+            beside = companions(path, run.prior_logs, gathered.readings)
+            logged = [fact for part in (log, *beside) for fact in _of_log(part)]
+            # Of several files of one run it is named by the one that tells how it ended.
+            telling = next((p for p in (log, *beside) if p.finished is not None), log)
+            known = [*logged, *_fitting(facts, logged)]
+            measured = _measured(workspace, telling.path, known, telling)
             if measured is not None and not any(_same_run(measured, other) for other in of_run):
                 of_run.append(measured)
         found += of_run
@@ -117,6 +123,16 @@ def stated_history(
             )
         found.append(measured)
     return found
+
+
+def _fitting(facts: Sequence[Fact], logged: Sequence[Fact]) -> list[Fact]:
+    """Return the facts of a job without its nodes when its log counts other devices in all."""
+    devices = next((fact.value for fact in logged if fact.name == "n_gpus"), None)
+    job = {fact.name: fact.value for fact in reversed(facts)}
+    nodes, per_node = job.get("n_nodes", 1), job.get("gpus_per_node")
+    if devices is None or per_node is None or float(nodes) * float(per_node) == float(devices):
+        return list(facts)
+    return [fact for fact in facts if fact.name not in ("n_nodes", "gpus_per_node", "n_gpus")]
 
 
 def _of_log(log: Reading) -> list[Fact]:

@@ -14,6 +14,7 @@ from compute_budget_planner.guide.reference import Reference
 from compute_budget_planner.readers.accounting_report import is_report, report_values
 from compute_budget_planner.readers.contract import (
     Basis,
+    Fact,
     Layer,
     Problem,
     Reading,
@@ -21,6 +22,7 @@ from compute_budget_planner.readers.contract import (
 )
 from compute_budget_planner.readers.direct_facts import DirectValue, direct_facts
 from compute_budget_planner.readers.durations import elapsed_hours, slurm_hours
+from compute_budget_planner.readers.run_log import DEVICE
 
 _TRES_GPUS = re.compile(r"(?:^|,)gres/gpu(?::(?P<type>[\w.-]+))?=(?P<count>\d{1,6})(?=,|$)")
 _GRES_GPUS = re.compile(
@@ -54,7 +56,7 @@ class AccountingReader:
 
     def matches(self, file: SourceFile) -> bool:
         """Tell whether a `sacct` header or the lines of `seff` or jobstats stand in the text."""
-        return _header(file.lines) is not None or is_report(file.text)
+        return is_report(file.text) or _header(file) is not None
 
     def read(self, file: SourceFile, reference: Reference) -> Reading:
         """Return elapsed time, GPUs and limit of one job.
@@ -63,7 +65,7 @@ class AccountingReader:
             FormatError: a header has no job below it.
         """
         lines = file.lines
-        header = _header(lines)
+        header = _header(file)
         if header is None:
             values, finished = report_values(file, lines)
             problems: tuple[Problem, ...] = ()
@@ -87,12 +89,22 @@ class AccountingReader:
             measured=facts,
             problems=problems + more,
             finished=finished,
+            notes={"peak_memory_kind": DEVICE} if _has_memory(facts) else {},
         )
 
 
-def _header(lines: list[str]) -> int | None:
+def _has_memory(facts: tuple[Fact, ...]) -> bool:
+    """Tell whether a report, that of jobstats, holds the memory of GPUs."""
+    return any(fact.name == "peak_memory_gib" for fact in facts)
+
+
+def _header(file: SourceFile) -> int | None:
     """Return the index of the header line of a `sacct` table."""
-    for index, line in enumerate(lines):
+    if "lapsed" not in file.text and "ELAPSED" not in file.text:
+        return None
+    for index, line in enumerate(file.lines):
+        if "lapsed" not in line and "ELAPSED" not in line:
+            continue
         words = {word.lower() for word in re.split(r"[|\s]+", line[:2000])}
         if words & {"jobid", "jobidraw"} and words & {"elapsed", "elapsedraw"}:
             return index

@@ -1,6 +1,7 @@
 """The reports of `seff` and of jobstats on one job, as pasted text."""
 
 import re
+from collections.abc import Sequence
 
 from compute_budget_planner.readers.contract import SourceFile
 from compute_budget_planner.readers.direct_facts import DirectValue
@@ -20,7 +21,7 @@ def is_report(text: str) -> bool:
     return any(all(mark in text for mark in marks) for marks in _MARKS)
 
 
-def report_values(file: SourceFile, lines: list[str]) -> tuple[list[DirectValue], bool]:
+def report_values(file: SourceFile, lines: Sequence[str]) -> tuple[list[DirectValue], bool]:
     """Return the facts of a report, and whether the job completed.
 
     Elapsed time of a job that did not complete is left out. jobstats writes GB for 2**30 bytes.

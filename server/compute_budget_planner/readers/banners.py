@@ -12,6 +12,7 @@ was killed or still goes on: its duration is not known.
 """
 
 import re
+from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 
@@ -74,7 +75,7 @@ class Banner:
         return hours if hours > 0 else None
 
 
-def find_banner(lines: list[str]) -> Banner | None:
+def find_banner(lines: Sequence[str]) -> Banner | None:
     """Return the frame of the last run in a log, or None when there is no `Start:` with a date.
 
     A log to which several runs were appended has several frames.

@@ -57,6 +57,9 @@ _SIGNATURES = (
     ("diffusers", {"pretrained_model_name_or_path", "train_batch_size"}),
     ("nanogpt", {"block_size", "n_layer"}),
     ("detectron2", {"solver.ims_per_batch"}),
+    ("mae", {"mask_ratio", "batch_size"}),
+    ("optimum-neuron", {"tp_size", "pp_size", "train_batch_size"}),
+    ("aws-fsdp", {"max_context_width", "train_batch_size"}),
 )
 
 
@@ -85,7 +88,7 @@ def read_command(words: Sequence[str], source: str, reference: Reference) -> Com
     facts, problems = facts_from_options(
         [o for o in options if o not in swept], framework, Layer.COMMAND_LINE, reference
     )
-    launcher_facts, launcher_problems = _launcher_facts(launch, source, reference)
+    launcher_facts, launcher_problems = _launcher_facts(launch, framework, source, reference)
     named = {fact.name for fact in facts}
     found = [*facts, *(fact for fact in launcher_facts if fact.name not in named)]
     if framework and "framework" not in named:
@@ -148,9 +151,16 @@ def _framework(options: Iterable[Option], program: str) -> str:
 
 
 def _launcher_facts(
-    launch: Launch, source: str, reference: Reference
+    launch: Launch, framework: str, source: str, reference: Reference
 ) -> tuple[list[Fact], tuple[Problem, ...]]:
     counts = process_counts(launch)
+    problems: list[Problem] = []
+    if framework in _OF_CORES and counts:
+        text = (
+            "the processes are NeuronCores, two to a Trainium1 chip, not GPUs. Give `gpu` and "
+            "`n_gpus` in chips."
+        )
+        counts, problems = {}, [Problem(source, text)]
     found = [
         Fact(name, value, Basis.CONFIGURED, source, Layer.COMMAND_LINE)
         for name, value in counts.items()
@@ -159,8 +169,11 @@ def _launcher_facts(
     own = [(name, accelerate[name], source) for name in _ACCELERATE if name in accelerate]
     if accelerate.get("use_fsdp"):
         own.append(("sharding", "fsdp", source))
-    facts, problems = facts_from_options(own, "accelerate", Layer.COMMAND_LINE, reference)
-    return [*found, *facts], problems
+    facts, more = facts_from_options(own, "accelerate", Layer.COMMAND_LINE, reference)
+    return [*found, *facts], (*problems, *more)
+
+
+_OF_CORES = ("optimum-neuron",)
 
 
 _ACCELERATE = ("mixed_precision", "zero_stage", "gradient_accumulation_steps")

@@ -17,6 +17,9 @@ _KEYS_OF: dict[str, tuple[str, ...]] = {
     "ultralytics": ("imgsz", "nbs"),
 }
 _TORCHTUNE = "torchtune."
+_LIGHTNING_OWN = {"accelerator", "accumulate_grad_batches", "limit_train_batches"}
+_LIGHTNING = {"devices", "max_epochs", "max_steps", "strategy", "precision", "gradient_clip_val"}
+"""Arguments of Lightning's Trainer: those only it has, and those others have too."""
 
 
 def framework_of(document: Document) -> str | None:
@@ -25,6 +28,10 @@ def framework_of(document: Document) -> str | None:
     for framework, keys in _KEYS_OF.items():
         if all(root.get(*key.split(".")) is not None for key in keys):
             return framework
+    trainer = root.get("trainer")
+    arguments = trainer.mapping.keys() if trainer is not None else set()
+    if arguments & _LIGHTNING_OWN and arguments & _LIGHTNING:
+        return "lightning"
     components = (leaf.value for leaf in document.leaves() if leaf.key == "_component_")
     if any(isinstance(value, str) and value.startswith(_TORCHTUNE) for value in components):
         return "torchtune"

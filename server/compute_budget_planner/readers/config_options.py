@@ -41,7 +41,7 @@ def options_of(file: SourceFile, leaves: Iterable[Leaf]) -> list[Option]:
     for leaf in leaves:
         if any(part in _ASIDE or part.endswith("_kwargs") for part in leaf.sections):
             continue
-        where = file.at(leaf.line)
+        where = leaf.place(file)
         if leaf.key == "quantization" and (bits := _BITS.fullmatch(str(leaf.value))):
             options.append(("quantization_bit", bits[1], where))
             continue
@@ -59,7 +59,7 @@ def references_of(file: SourceFile, document: Document) -> tuple[FileReference, 
         values = leaf.value if isinstance(leaf.value, tuple) else (leaf.value,)
         for value in values:
             if role and isinstance(value, str) and len(value) < 400 and _PATH.fullmatch(value):
-                found.append(FileReference(value, role, file.at(leaf.line)))
+                found.append(FileReference(value, role, leaf.place(file)))
     return tuple(found)
 
 
@@ -78,7 +78,7 @@ def sweep_problems(
     used = {fact.source for fact in facts}
     found = []
     for leaf in document.leaves():
-        where = file.at(leaf.line)
+        where = leaf.place(file)
         several = isinstance(leaf.value, tuple) and len(leaf.value) > 1
         if several and is_known_option(leaf.dotted) and where not in used:
             text = f"`{leaf.dotted[:80]}` gives several values; state the one of this run"

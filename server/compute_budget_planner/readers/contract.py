@@ -5,7 +5,7 @@ A reader is one module with a `Reader`: a format name, a test whether a file is 
 they never open files, run anything or import what they read.
 """
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Protocol
 
@@ -13,12 +13,28 @@ from compute_budget_planner.guide.reference import Reference
 from compute_budget_planner.workload.facts import Basis, Fact, FactValue, Layer
 
 
+def _nothing_beside(_path: str) -> "SourceFile | None":
+    return None
+
+
 @dataclass(frozen=True)
 class SourceFile:
-    """A file of the project: its path relative to the root (POSIX) and its text."""
+    """A file of the project: its path relative to the root (POSIX) and its text.
+
+    When `sampled`, the text is head, middle and tail of a long log, and its lines have no number;
+    of binary data it is the first 4,096 bytes and the last 1 MiB, a character a byte. `size_bytes`
+    is that of the whole file. `beside` returns the file of the project at a path relative to this
+    file's folder, None when there is none that can be read: what a configuration includes is read
+    through it.
+    """
 
     path: str
     text: str
+    sampled: bool = False
+    beside: "Callable[[str], SourceFile | None]" = field(
+        default=_nothing_beside, compare=False, repr=False
+    )
+    size_bytes: int = 0
 
     @property
     def name(self) -> str:
@@ -31,8 +47,8 @@ class SourceFile:
         return self.text.splitlines()
 
     def at(self, line: int | None) -> str:
-        """Return `path:line`, or the path alone."""
-        return self.path if line is None else f"{self.path}:{line}"
+        """Return `path:line`, or the path alone where there is no line to name."""
+        return self.path if line is None or self.sampled else f"{self.path}:{line}"
 
 
 @dataclass(frozen=True)
@@ -127,13 +143,31 @@ class Environment:
 
 
 @dataclass(frozen=True)
+class LossSeries:
+    """A loss over a run as its log gives it.
+
+    `name` is `train` or `validation`; `steps` rise, `unit` is what they count (`steps`, `epochs`,
+    ...); all `values` are finite. A long series is thinned evenly. `broken_steps` are the first
+    steps at which the loss was no number.
+    """
+
+    name: str
+    steps: tuple[int, ...]
+    values: tuple[float, ...]
+    source: str
+    unit: str = "steps"
+    broken_steps: tuple[int, ...] = ()
+
+
+@dataclass(frozen=True)
 class Reading:
     """All that one file gives.
 
-    `kind` is `job`, `config`, `model_config`, `log`, `environments`, `plan`, `data` or
-    `board`.
+    `kind` is `job`, `config`, `model_config`, `log`, `environments`, `plan`, `data` (what a plan
+    says of the project's data), `dataset` (data themselves) or `board`.
     `measured` holds facts of an earlier run (speed, memory, duration and its own configuration);
-    `finished` says whether that run ended by itself (None: the file cannot tell).
+    `finished` says whether that run ended by itself (None: the file cannot tell); `losses` are its
+    curves. The `notes` of a log tell the spread of its speed and the kind of its memory.
     """
 
     path: str
@@ -153,13 +187,16 @@ class Reading:
     output_dir: str = ""
     n_runs: int = 1
     finished: bool | None = None
+    losses: tuple[LossSeries, ...] = ()
     notes: Mapping[str, FactValue] = field(default_factory=dict)
 
 
 class Reader(Protocol):
     """A family of files."""
 
-    format: str
+    @property
+    def format(self) -> str:
+        """The name of the family."""
 
     def matches(self, file: SourceFile) -> bool:
         """Tell by content whether the file is of this format."""
@@ -181,6 +218,7 @@ __all__ = [
     "Fact",
     "FileReference",
     "Layer",
+    "LossSeries",
     "Problem",
     "Reader",
     "Reading",

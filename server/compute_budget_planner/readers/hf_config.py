@@ -25,6 +25,18 @@ from compute_budget_planner.workload.model_shape import missing_shape, model_fro
 
 _KNOWN_REGARDLESS = {"model_family", "vocab_size", "tied_embeddings"}
 
+_ATTENTION_LAYERS = {"full_attention", "sliding_attention", "chunked_attention"}
+_OF_TRAINING = {
+    "learning_rate",
+    "lr",
+    "epochs",
+    "num_epochs",
+    "max_epochs",
+    "max_steps",
+    "optimizer",
+}
+"""A home-made configuration may give a model's shape too, but no `config.json` has these."""
+
 
 class HfConfigReader:
     """The shape of a model, never how it is trained."""
@@ -37,6 +49,8 @@ class HfConfigReader:
         if document is None:
             return False
         root = document.root
+        if _OF_TRAINING & document.keys():
+            return False
         named = find(root, "model_type") is not None or root.get("architectures") is not None
         return named and find(_language_part(root), *WIDTH_KEYS) is not None
 
@@ -56,7 +70,8 @@ class HfConfigReader:
             found["tied_embeddings"] = tied
         if model_type is not None:
             found["model_family"] = (family.name if family else model_type[0], model_type[1])
-        if faults:
+        other = list(_other_layers(config, file))
+        if faults or other:
             found = {name: found[name] for name in found if name in _KNOWN_REGARDLESS}
         facts, problems = direct_facts(
             ((name, value, file.at(line)) for name, (value, line) in found.items()),
@@ -69,7 +84,8 @@ class HfConfigReader:
             *document.problems,
             *problems,
             *_experts_unknown(faults, file),
-            *_incomplete(facts, family, model_type, file, skip=bool(faults)),
+            *other,
+            *_incomplete(facts, family, model_type, file, skip=bool(faults or other)),
             *_left_out(document.root, config, file),
         )
         if family is not None and not problems:
@@ -115,6 +131,19 @@ def _experts_unknown(
             file.at(line),
             f"{text}; the model's shape is left open. Give `n_layers`, `d_model`, `n_heads`,"
             " `n_experts`, `experts_per_token` and `moe_d_ff` as facts.",
+        )
+
+
+def _other_layers(config: Node, file: SourceFile) -> Iterator[Problem]:
+    """Yield a problem when a model mixes attention with layers of another kind."""
+    kinds = config.get("layer_types")
+    named = {str(item.scalar) for item in kinds.items} if kinds is not None else set()
+    other = sorted(named - _ATTENTION_LAYERS)
+    if kinds is not None and other:
+        yield Problem(
+            file.at(kinds.line),
+            f"`layer_types` names `{other[0][:40]}` layers, whose cost is not known here; the"
+            " model's shape is left open. Give `params_total` and `flops_per_sample_forward`.",
         )
 
 

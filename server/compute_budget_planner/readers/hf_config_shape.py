@@ -60,6 +60,7 @@ def shape_of(config: Node, family: Family | None) -> Iterator[Found]:
         if (found := find(config, *keys)) is not None:
             yield fact, *found
     yield from _encoder_decoder_layers(config)
+    yield from _gating(config)
     for fact in _LATENT if find(config, "kv_lora_rank") else ():
         if (found := find(config, fact)) is not None:
             yield fact, *found
@@ -82,6 +83,14 @@ def _encoder_decoder_layers(config: Node) -> Iterator[Found]:
     decoder = find(config, "decoder_layers", "num_decoder_layers")
     if encoder and decoder and isinstance(encoder[0], int) and isinstance(decoder[0], int):
         yield "n_layers", encoder[0] + decoder[0], encoder[1]
+
+
+def _gating(config: Node) -> Iterator[Found]:
+    """T5 writes whether its feed-forward part is gated, or names a `gated-` projection."""
+    if (gated := find(config, "is_gated_act")) is not None:
+        yield "glu", *gated
+    elif (projection := find(config, "feed_forward_proj")) is not None:
+        yield "glu", str(projection[0]).startswith("gated"), projection[1]
 
 
 def _attention_biases(config: Node, family: Family) -> Iterator[Found]:

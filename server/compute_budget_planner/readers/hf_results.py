@@ -11,17 +11,20 @@ from compute_budget_planner.guide.reference import Reference
 from compute_budget_planner.readers.contract import (
     Basis,
     Layer,
+    LossSeries,
     Problem,
     Reading,
     SourceFile,
 )
 from compute_budget_planner.readers.direct_facts import DirectValue, direct_facts
+from compute_budget_planner.readers.loss_curves import VALIDATION, loss_series
 from compute_budget_planner.readers.nodes import Node
 from compute_budget_planner.readers.rounded_rates import (
     number_of,
     steps_of,
     trustworthy_rate,
 )
+from compute_budget_planner.readers.run_log import ALLOCATED
 from compute_budget_planner.readers.structured import load_mapping, mapping_of
 
 _MEMORY_BYTES = (
@@ -65,6 +68,8 @@ class HfResultsReader:
             measured=facts,
             problems=document.problems + problems,
             finished=True,
+            losses=_last_evaluation(document.root, file.path),
+            notes={"peak_memory_kind": ALLOCATED} if _peak_memory_gib(document.root) else {},
         )
 
 
@@ -100,6 +105,15 @@ def _peak_memory_gib(root: Node) -> float | None:
     if len(numbers) < len(_MEMORY_BYTES) or not 0 < sum(numbers) < 2**50:
         return None
     return sum(numbers) / 2**30
+
+
+def _last_evaluation(root: Node, path: str) -> tuple[LossSeries, ...]:
+    """Return the loss of the last evaluation; `train_loss` is a mean over the run, no point."""
+    epoch, node = number_of(root.get("epoch")), root.get("eval_loss")
+    loss = node.scalar if node is not None else None
+    if epoch is None or isinstance(loss, bool) or not isinstance(loss, int | float):
+        return ()
+    return loss_series(VALIDATION, [(round(epoch), loss)], path, "epochs")
 
 
 def _line(root: Node) -> int | None:

@@ -7,15 +7,17 @@ from dataclasses import dataclass, replace
 from compute_budget_planner.guide.reference import Reference
 from compute_budget_planner.readers.command_line import CommandReading, read_command, script_options
 from compute_budget_planner.readers.contract import (
+    Basis,
     Command,
     Fact,
     FileReference,
+    Layer,
     Problem,
     SourceFile,
 )
 from compute_budget_planner.readers.option_values import option_key
 from compute_budget_planner.readers.script_purpose import purpose_facts
-from compute_budget_planner.readers.shell import ShellCommand, ShellScript
+from compute_budget_planner.readers.shell_script import ShellCommand, ShellScript
 
 _OUTPUT_OPTIONS = ("output_dir", "out_dir", "save_dir", "save", "work_dir", "logdir", "log_dir")
 
@@ -65,7 +67,7 @@ def read_job_commands(file: SourceFile, script: ShellScript, reference: Referenc
         problems.append(Problem(place, "no command of this job looks like training."))
     return JobCommands(
         commands=tuple(reading.command for reading, _ in readings),
-        facts=_facts(training[0][0]) if training else (),
+        facts=_facts(training, file, script) if training else (),
         problems=tuple(problems),
         references=tuple(_references(readings)),
         training=training[0][0] if training else None,
@@ -75,9 +77,26 @@ def read_job_commands(file: SourceFile, script: ShellScript, reference: Referenc
     )
 
 
-def _facts(reading: CommandReading) -> tuple[Fact, ...]:
+def _facts(
+    training: list[tuple[CommandReading, ShellCommand]], file: SourceFile, script: ShellScript
+) -> tuple[Fact, ...]:
+    """Return the facts of the first training command, where its alternatives agree with it."""
+    reading, command = training[0]
+    others = [_values(r) for r, c in training[1:] if command.excludes(c)]
+    agreed = [f for f in reading.facts if all(o.get(f.name) == f.value for o in others)]
     purpose = purpose_facts(reading.command.script, reading.command.source)
-    return (*reading.facts, *purpose)
+    return (*agreed, *purpose, *_vocabulary(agreed, file, script))
+
+
+def _vocabulary(facts: Iterable[Fact], file: SourceFile, script: ShellScript) -> Iterable[Fact]:
+    """Take the `VOCAB_SIZE` a Megatron script computes with; the tokenizer sets the option."""
+    known = {fact.name: fact.value for fact in facts}
+    size = script.assignments.get("VOCAB_SIZE")
+    if known.get("framework") != "megatron-lm" or "vocab_size" in known or size is None:
+        return
+    if re.fullmatch(r"[1-9]\d{1,6}", size.value):
+        place, layer = file.at(size.line), Layer.ENVIRONMENT
+        yield Fact("vocab_size", int(size.value), Basis.DERIVED, place, layer)
 
 
 def _several(training: list[tuple[CommandReading, ShellCommand]]) -> Iterable[Problem]:
@@ -92,9 +111,11 @@ def _several(training: list[tuple[CommandReading, ShellCommand]]) -> Iterable[Pr
         if _values(reading) != _values(first) or reading.command.script != first.command.script
     ]
     if others:
+        branches = any(command.excludes(other) for _, other in training[1:])
+        which = "those on which its branches agree" if branches else "those of this one"
         text = (
             f"{len(others) + 1} commands train (also lines {', '.join(others[:5])}); "
-            "the facts are those of this one."
+            f"the facts are {which}."
         )
         yield Problem(first.command.source, text)
 

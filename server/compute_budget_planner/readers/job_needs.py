@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping
 
-from compute_budget_planner.readers.shell import ShellScript
+from compute_budget_planner.readers.shell_script import ShellScript
 from compute_budget_planner.workload.facts import FactValue
 
 

@@ -26,6 +26,8 @@ TOOLS = {
     "trl": "trl",
     "wandb": "",
     "train_gpt2cu": "llm.c",
+    "nnUNetv2_train": "nnu-net",
+    "nnUNet_train": "nnu-net",
 }
 """Programs that train by themselves, and their framework."""
 
@@ -63,7 +65,7 @@ def peel(words: Sequence[str]) -> Launch | None:
     options: dict[str, dict[str, str | bool]] = {}
     launcher = ""
     for _ in range(12):
-        while rest and _ASSIGNMENT.fullmatch(rest[0]):
+        while rest and (_ASSIGNMENT.fullmatch(rest[0]) or _open_word(rest)):
             rest = rest[1:]
         if not rest:
             return None
@@ -82,6 +84,13 @@ def peel(words: Sequence[str]) -> Launch | None:
         else:
             return _last(launcher, name, rest, options)
     return None
+
+
+def _open_word(rest: list[str]) -> bool:
+    """Tell whether a variable that may be empty or a wrapper stands in front of a launcher."""
+    following = rest[1].rsplit("/", maxsplit=1)[-1] if len(rest) > 1 else ""
+    known = following in _SWITCHES or _PYTHON.fullmatch(following) is not None
+    return known and re.fullmatch(r"\$\w+|\$\{\w+\}", rest[0]) is not None
 
 
 def _torch_module(rest: list[str]) -> bool:

@@ -4,6 +4,7 @@ import re
 from collections.abc import Iterable
 
 from compute_budget_planner.guide.reference import Reference
+from compute_budget_planner.readers.batch_scope import settled_batch, split_problems, still_open
 from compute_budget_planner.readers.contract import (
     Basis,
     Fact,
@@ -21,7 +22,8 @@ from compute_budget_planner.readers.job_commands import (
     settled_value,
 )
 from compute_budget_planner.readers.job_needs import job_needs
-from compute_budget_planner.readers.shell import ShellScript, read_commands
+from compute_budget_planner.readers.shell import read_commands
+from compute_budget_planner.readers.shell_script import ShellScript
 
 _SHEBANG = re.compile(r"#!.*\b(ba|z|da|k)?sh\b")
 _STARTS = re.compile(
@@ -39,21 +41,28 @@ class LocalJobReader:
 
     def matches(self, file: SourceFile) -> bool:
         """Tell whether the text is a shell script that starts a program or another script."""
-        shell = _SHEBANG.match(file.text) is not None
-        named = _SHELL_NAME.search(file.path) is not None
+        if _SHEBANG.match(file.text) is not None:
+            return True
+        if _SHELL_NAME.search(file.path) is None:
+            return False
         text = re.sub(r"^\s*#.*$", "", file.text, flags=re.MULTILINE).replace("\\\n", " ")
-        return shell or (named and _STARTS.search(text) is not None)
+        return _STARTS.search(text) is not None
 
     def read(self, file: SourceFile, reference: Reference) -> Reading:
         """Return the training command and the devices it sees."""
         script = read_commands(file)
         commands = read_job_commands(file, script, reference)
+        facts = settled_batch([*_device_facts(file, script, commands), *commands.facts])
         return Reading(
             path=file.path,
             format=self.format,
             kind="job",
-            facts=(*_device_facts(file, script, commands), *commands.facts),
-            problems=(*commands.problems, *_missing(commands)),
+            facts=tuple(facts),
+            problems=(
+                *still_open(commands.problems, facts),
+                *split_problems(facts),
+                *_missing(commands),
+            ),
             references=(*commands.references, *log_folder(file, script)),
             commands=commands.commands,
             job_name=settled_value(script, "JOB_NAME"),

@@ -1,46 +1,48 @@
-"""A job's log as text: frame of the job, the Trainer's own output and progress bars together.
+"""A job's log as text: the Trainer's own output, progress bars and home-made lines together.
 
-Each tells a part: the frame, or the scheduler's report at the end, the whole duration and the
-GPUs, the Trainer its batch and steps, the bar the speed. Of two that tell the same the first in
-this order counts.
+Each tells a part: what frames the log the whole duration and the GPUs, the Trainer, DeepSpeed and
+Accelerate the configuration, the bar or the lines of the loop the speed. Of two that tell the same
+the first in this order counts.
 """
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import lru_cache
 
 from compute_budget_planner.guide.reference import Reference
-from compute_budget_planner.readers.accounting_report import is_report, report_values
-from compute_budget_planner.readers.banners import Banner, find_banner
-from compute_budget_planner.readers.contract import (
-    Basis,
-    Layer,
-    Problem,
-    Reading,
-    SourceFile,
-)
-from compute_budget_planner.readers.direct_facts import DirectValue, direct_facts
+from compute_budget_planner.readers import accelerate_output
+from compute_budget_planner.readers.contract import Reading, SourceFile
+from compute_budget_planner.readers.deepspeed_output import engine_values
+from compute_budget_planner.readers.direct_facts import DirectValue
 from compute_budget_planner.readers.hf_results import run_values
+from compute_budget_planner.readers.job_frame import JobFrame, job_frame
+from compute_budget_planner.readers.log_lines import is_log_name, log_lines, split_lines
 from compute_budget_planner.readers.nodes import Node
-from compute_budget_planner.readers.progress_bars import MainBar, bar_lines, main_bar
+from compute_budget_planner.readers.progress_bars import BarLine, MainBar, bar_lines, main_bar
+from compute_budget_planner.readers.run_log import RunLog
+from compute_budget_planner.readers.step_lines import StepLines, step_lines
 from compute_budget_planner.readers.trainer_output import (
     TrainingBlock,
     block_values,
+    logged_losses,
     metrics_line,
+    printed_examples,
     training_block,
 )
 
-_NOT_LOGS = (".md", ".py", ".sh", ".ipynb", ".yaml", ".yml", ".json", ".toml", ".csv", ".jsonl")
 _SETTLED_STEPS = 20
+_SETTLED_SECONDS = 60
 
 
 @dataclass(frozen=True)
 class _Log:
     file: SourceFile
-    banner: Banner | None
+    frame: JobFrame
     block: TrainingBlock | None
     metrics: Node | None
+    states: list[BarLine]
     bar: MainBar | None
-    epilogue: tuple[list[DirectValue], bool] | None
+    steps: StepLines | None
 
     @property
     def counts_steps(self) -> bool:
@@ -55,14 +57,11 @@ class _Log:
     @property
     def finished(self) -> bool | None:
         """Whether the run ended by itself, as far as the log tells."""
-        if self.banner is not None:
-            return self.banner.succeeded
-        if self.epilogue is not None:
-            return self.epilogue[1]
         if self.metrics is not None:
             return True
         if self.bar is None:
-            return None
+            steps = self.steps
+            return steps.done >= steps.total if steps is not None and steps.total else None
         if self.counts_steps:
             return self.bar.complete
         return None if self.bar.complete else False
@@ -74,11 +73,12 @@ class LogTextReader:
     format = "log_text"
 
     def matches(self, file: SourceFile) -> bool:
-        """Tell whether a frame, a training block, printed metrics or a bar stands in the text."""
-        if file.name.lower().endswith(_NOT_LOGS):
+        """Tell whether a frame, a training block, printed metrics, a bar or steps stand in it."""
+        if not is_log_name(file):
             return False
         log = _parsed(file)
-        return any(part is not None for part in (log.banner, log.block, log.metrics, log.bar))
+        parts = (log.block, log.metrics, log.bar, log.steps)
+        return log.frame.job_ran or any(part is not None for part in parts)
 
     def read(self, file: SourceFile, reference: Reference) -> Reading:
         """Return what the log measures; a run without an end gives no duration.
@@ -86,44 +86,46 @@ class LogTextReader:
         Raises:
             FormatError: never; what is missing is a problem of the reading.
         """
-        log = _parsed(file)
-        known: dict[str, DirectValue] = {}
-        for value in _values(log):
-            if value[1] is not None:
-                known.setdefault(value[0], value)
-        facts, problems = direct_facts(known.values(), Basis.MEASURED, Layer.CONFIG, reference)
-        return Reading(
-            path=file.path,
-            format=self.format,
-            kind="log",
-            measured=facts,
-            problems=(*problems, *_problems(log)),
-            job_name=log.banner.job_name if log.banner else "",
-            finished=log.finished,
-        )
+        parsed = _parsed(file)
+        log = RunLog(file, frame=parsed.frame)
+        for name, value, source in _values(parsed):
+            if value is not None:
+                log.values.setdefault(name, (name, value, source))
+        log.finished = parsed.finished
+        _tell_bar(log, parsed)
+        if parsed.steps is not None and parsed.bar is None:
+            _tell_steps(log, parsed.steps)
+        else:
+            log.train, log.validation = logged_losses(split_lines(file))
+            log.loss_unit = "thousandths of an epoch"
+        return log.reading(self.format, reference)
 
 
+@lru_cache(maxsize=2)
 def _parsed(file: SourceFile) -> _Log:
     # Only line feeds part lines here: bars redraw themselves with carriage returns.
-    lines = file.text.split("\n")
+    lines = split_lines(file)
+    states = bar_lines(lines) if "%|" in file.text else []
     return _Log(
         file=file,
-        banner=find_banner(lines),
-        block=training_block(lines),
-        metrics=metrics_line(lines),
-        bar=main_bar(bar_lines(lines)),
-        epilogue=report_values(file, lines) if is_report(file.text) else None,
+        frame=job_frame(file),
+        block=training_block(lines) if "Running training" in file.text else None,
+        metrics=metrics_line(lines) if "train_runtime" in file.text else None,
+        states=states,
+        bar=main_bar(states),
+        steps=step_lines(file),
     )
 
 
 def _values(log: _Log) -> Iterator[DirectValue]:
-    if log.banner is not None:
-        yield from _banner_values(log.file, log.banner)
-    if log.epilogue is not None:
-        yield from log.epilogue[0]
     if log.block is not None:
-        yield from block_values(log.block, log.file.path)
+        yield from block_values(log.block, log.file)
         yield "n_gpus", log.block.n_gpus, log.file.path
+    if "[config.py:" in log.file.text:
+        yield from engine_values(log.file, log_lines(log.file, "[config.py:"))
+    if "Num processes:" in log.file.text:
+        marks = (*accelerate_output.MARKS, "ds_config:")
+        yield from accelerate_output.state_values(log.file, log_lines(log.file, *marks))
     if log.bar is not None:
         yield from _bar_values(log, log.bar)
     if log.metrics is not None:
@@ -132,21 +134,15 @@ def _values(log: _Log) -> Iterator[DirectValue]:
         if steps is not None:
             members.setdefault("global_step", Node(steps[0], steps[1]))
         yield from run_values(Node(members, log.metrics.line), log.file.at(log.metrics.line))
-    if log.bar is not None and log.counts_steps and log.bar.complete and log.banner is None:
+    if "num_rows" in log.file.text:
+        yield from printed_examples(log.file)
+    if log.bar is not None and log.counts_steps and log.bar.complete and not log.frame.job_ran:
         yield "wall_clock_hours", log.bar.seconds / 3600, log.file.at(log.bar.line)
-
-
-def _banner_values(file: SourceFile, banner: Banner) -> Iterator[DirectValue]:
-    yield "wall_clock_hours", banner.duration_hours, file.at(banner.end_line)
-    where = file.at(banner.gpus_line)
-    yield "gpus_per_node", banner.gpus_on_node, where
-    if not banner.several_nodes:
-        yield "n_gpus", banner.gpus_on_node, where
 
 
 def _bar_values(log: _Log, bar: MainBar) -> Iterator[DirectValue]:
     where = log.file.at(bar.line)
-    seconds = bar.seconds_per_iteration
+    seconds = bar.seconds_per_iteration if _settled(bar) else None
     if log.counts_steps:
         yield "steps_done", bar.done, where
         yield "max_steps", bar.total, where
@@ -156,34 +152,55 @@ def _bar_values(log: _Log, bar: MainBar) -> Iterator[DirectValue]:
         yield "step_seconds", seconds * accumulation, where
 
 
-def _problems(log: _Log) -> Iterator[Problem]:
-    banner, bar = log.banner, log.bar
-    if banner is not None and banner.end is None:
-        text = "the job has a `Start:` but no `End:`: it failed, was stopped or still runs"
-        yield Problem(log.file.at(banner.start_line), text)
-    elif banner is not None and not banner.succeeded:
-        text = f"the job ended with exit code {banner.exit_code}; its duration is not used"
-        yield Problem(log.file.at(banner.end_line), text)
-    elif banner is not None and banner.duration_hours is None:
-        text = "`Start:` and `End:` cannot be compared; state `wall_clock_hours`"
-        yield Problem(log.file.at(banner.end_line), text)
-    if banner is not None and banner.several_nodes:
-        text = "`GPUs:` counts one of several nodes; state `n_gpus`"
-        yield Problem(log.file.at(banner.gpus_line or banner.start_line), text)
+def _settled(bar: MainBar) -> bool:
+    return bar.iterations >= _SETTLED_STEPS or bar.seconds >= _SETTLED_SECONDS
+
+
+def _tell_bar(log: RunLog, parsed: _Log) -> None:
+    """Say what a bar leaves open, and note the speed between its states."""
+    bar = parsed.bar
     if bar is None:
         return
-    where = log.file.at(bar.line)
     if bar.seconds_per_iteration is None:
-        yield Problem(where, "too little has passed on the progress bar for a step time")
+        log.ask(bar.line, "too little has passed on the progress bar for a step time")
+    elif not _settled(bar):
+        text = (
+            f"{bar.iterations} iterations in {bar.seconds:.0f} s are the warm-up: too little for "
+            "a step time; state `step_seconds`"
+        )
+        log.ask(bar.line, text)
     elif bar.iterations < _SETTLED_STEPS:
         text = f"the step time comes from {bar.iterations} iterations and includes their warm-up"
-        yield Problem(where, text)
-    if not log.counts_steps and not (log.block and log.block.grad_accum_steps):
+        log.ask(bar.line, text)
+    if parsed.counts_steps:
+        log.clock = [(s.done, s.seconds) for s in parsed.states if s.total == bar.total]
+        log.clock_seconds = 10.0
+        if not _settled(bar):
+            log.clock = []
+    elif not (parsed.block and parsed.block.grad_accum_steps):
         text = (
             "the progress bar counts loop iterations, taken as optimizer steps; with gradient "
             "accumulation state `step_seconds`"
         )
-        yield Problem(where, text)
+        log.ask(bar.line, text)
+
+
+def _tell_steps(log: RunLog, steps: StepLines) -> None:
+    """Take a home-made loop's lines."""
+    log.train, log.validation = steps.train, steps.validation
+    log.timed, log.clock, log.clock_seconds = steps.timed, steps.clock, steps.clock_seconds
+    log.speed_line = steps.line
+    log.values.setdefault("steps_done", ("steps_done", steps.done or None, log.file.at(steps.line)))
+    log.say("max_steps", steps.total, steps.line)
+    if steps.unclear_times and not steps.timed and not steps.clock:
+        text = "the lines give a time but not of how many steps; state `step_seconds`"
+        log.ask(steps.line, text)
+    elif steps.timed or steps.clock:
+        text = (
+            "the steps of these lines are taken as optimizer steps; with gradient accumulation "
+            "state `step_seconds`"
+        )
+        log.ask(steps.line, text)
 
 
 READER = LogTextReader()

@@ -2,8 +2,9 @@
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from functools import cached_property
 
-from compute_budget_planner.readers.contract import Problem
+from compute_budget_planner.readers.contract import Problem, SourceFile
 
 Scalar = str | int | float | bool | None
 
@@ -12,12 +13,20 @@ Scalar = str | int | float | bool | None
 class Node:
     """A value and its line (from 1; None where the file does not tell).
 
-    `size` counts the scalars below it, a repeated alias each time it stands.
+    `size` counts the scalars below it, a repeated alias each time it stands. `origin` is the path
+    of the file the line is of, where that is another one than the document's: one it includes.
     """
 
     value: "Scalar | tuple[Node, ...] | dict[str, Node]"
     line: int | None
     size: int = 1
+    origin: str = ""
+
+    def place(self, file: SourceFile) -> str:
+        """Return `path:line` of the value in a file, or in the one it was included from."""
+        if not self.origin:
+            return file.at(self.line)
+        return self.origin if self.line is None else f"{self.origin}:{self.line}"
 
     @property
     def mapping(self) -> "Mapping[str, Node]":
@@ -52,6 +61,11 @@ class Leaf:
     path: tuple[str, ...]
     value: Scalar | tuple[Scalar, ...]
     line: int | None
+    origin: str = ""
+
+    def place(self, file: SourceFile) -> str:
+        """Return `path:line` of the value in the file itself or in the one it includes."""
+        return Node(None, self.line, origin=self.origin).place(file)
 
     @property
     def key(self) -> str:
@@ -78,7 +92,12 @@ class Document:
 
     def leaves(self) -> Iterator[Leaf]:
         """Return all leaves in the order of the file."""
-        return _leaves(self.root, ())
+        return iter(self._all_leaves)
+
+    @cached_property
+    def _all_leaves(self) -> tuple[Leaf, ...]:
+        # Every reader that is asked whether it knows the file looks at them.
+        return tuple(_leaves(self.root, ()))
 
     def keys(self) -> set[str]:
         """Return the last key of every leaf."""
@@ -93,10 +112,9 @@ def _leaves(node: Node, path: tuple[str, ...]) -> Iterator[Leaf]:
         nested = [item for item in node.value if isinstance(item.value, dict | tuple)]
         if len(nested) < len(node.value) or not nested:
             scalars = (item.value for item in node.value)
-            yield Leaf(
-                path, tuple(s for s in scalars if not isinstance(s, dict | tuple)), node.line
-            )
+            plain = tuple(s for s in scalars if not isinstance(s, dict | tuple))
+            yield Leaf(path, plain, node.line, node.origin)
         for item in nested:
             yield from _leaves(item, path)
     else:
-        yield Leaf(path, node.value, node.line)
+        yield Leaf(path, node.value, node.line, node.origin)

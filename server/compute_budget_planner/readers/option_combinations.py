@@ -33,6 +33,7 @@ def combine(found: OptionFacts) -> None:
     _length(found)
     _intervals(found)
     _sharding(found)
+    _width(found)
 
 
 def _precision(found: OptionFacts) -> None:
@@ -129,7 +130,11 @@ def _nanogpt_batch(found: OptionFacts) -> None:
 
 
 def _llmc_batch(found: OptionFacts) -> None:
-    """Turn the tokens per step of llm.c's `-d` into sequences."""
+    """Turn the tokens per step of llm.c's `-d` into sequences; `-r` recomputes GELU or norms."""
+    recompute, source = found.raw.get("r", (None, ""))
+    if str(recompute) in ("0", "1", "2"):
+        kept = "none" if str(recompute) == "0" else "selective"
+        found.put("activation_checkpointing", kept, source, "r")
     tokens = found.number("d")
     length = found.facts.get("seq_len")
     if tokens and length and tokens[0] % float(length.value) == 0:
@@ -173,6 +178,10 @@ def _intervals(found: OptionFacts) -> None:
 
 def _sharding(found: OptionFacts) -> None:
     """Read the FSDP switch, and what is kept in host memory."""
+    if found.framework == "verl" and "sharding" not in found.facts:
+        own = [key for key in found.raw if key.startswith("actor_rollout_ref.actor.fsdp_config.")]
+        if own:
+            found.put("sharding", "fsdp", found.raw[own[0]][1], own[0])
     raw, source = found.raw.get("fsdp", (None, ""))
     word = str(raw).split()[0].strip("\"'[],").lower() if str(raw).split() else ""
     if raw is True or word in ("full_shard", "hybrid_shard", "true"):
@@ -185,3 +194,10 @@ def _sharding(found: OptionFacts) -> None:
             found.keys.pop("offload", None)
             found.facts.pop("offload", None)
             found.put("offload", value, source, short)
+
+
+def _width(found: OptionFacts) -> None:
+    """Take `embed_dim` for the width of a plain stack of layers; Swin's first stage has one too."""
+    width = found.number("embed_dim")
+    if width and "d_model" not in found.facts and {"n_layers", "n_heads"} <= found.facts.keys():
+        found.put("d_model", int(width[0]), width[1], "embed_dim")

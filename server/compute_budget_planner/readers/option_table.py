@@ -26,7 +26,7 @@ ALIASES: dict[str, str] = _names(
     model_family: model_family model_type
     params_total: params_total
     n_layers: n_layers n_layer num_layers num_hidden_layers
-    d_model: d_model hidden_size n_embd n_embed
+    d_model: d_model hidden_size n_embd n_embed hidden_width
     n_heads: n_heads n_head num_heads num_attention_heads
     n_kv_heads: n_kv_heads num_key_value_heads num_query_groups
     head_dim: head_dim kv_channels
@@ -39,11 +39,13 @@ ALIASES: dict[str, str] = _names(
     num_classes: num_classes
     patch_size: patch_size
     dataset: dataset dataset_name dataset_path data_path train_file train_data dataset_dir
+    dataset: dataset.source data_source image_text_folder
     dataset_examples: dataset_examples train_num_samples num_train_examples n_train_examples
     dataset_tokens: dataset_tokens
     seq_len: seq_len seq_length sequence_len sequence_length max_seq_len max_seq_length cutoff_len
     seq_len: block_size context_length context_len ctx_len model_max_length max_length
     seq_len: max_source_length tokens_per_sample encoder_seq_length max_sequence_length seqlen
+    seq_len: max_context_width
     image_size: image_size img_size imgsz input_size resolution force_image_size
     packing: packing sample_packing neat_packing dataset.packed
     epochs: epochs num_epochs max_epochs n_epochs num_train_epochs total_epochs train_epochs
@@ -113,11 +115,15 @@ FRAMEWORK_ALIASES: dict[str, dict[str, str]] = {
     "llamafactory": _names("objective: stage"),
     "llmc": _names(
         "micro_batch_size: b\nseq_len: t\nmax_steps: x\nlearning_rate: l\nsharding: z\n"
-        "eval_every_steps: v\ncheckpoint_every_steps: n\nmodel: e\nactivation_checkpointing: r"
+        "eval_every_steps: v\ncheckpoint_every_steps: n\nmodel: e\ndataset: i"
     ),
+    "awsfsdp": _names("checkpoint_every_steps: checkpoint_freq\neval_every_steps: validation_freq"),
+    "megatronlm": _names("skip: dataset"),  # the class that reads the data, not their name
     "mmengine": _names("skip: base_batch_size"),
     "nanogpt": _names("precision: dtype\nskip: gradient_accumulation_steps init_from"),
     "nanotron": _names("precision: dtype model.dtype"),
+    "nnunet": _names("model: p"),
+    "optimumneuron": _names("model: model_path\nskip: model_type"),
     "timm": _names("learning_rate: lr\nimage_size: img_size"),
     "torchtune": _names("precision: dtype"),
     "ultralytics": _names("objective: task\ndataset: data\nskip: optimizer.auto"),
@@ -133,6 +139,11 @@ SWITCHES: dict[str, tuple[tuple[tuple[str, str], ...], tuple[tuple[str, str], ..
     "qlora": ((("quantization", "nf4"), ("method", "qlora")), ()),
     "use_peft": ((("method", "lora"),), ()),
     "use_lora": ((("method", "lora"),), ()),
+    "use_peft_lora": ((("method", "lora"),), ()),
+    "use_4bit_quantization": ((("quantization", "nf4"), ("method", "qlora")), ()),
+    "use_8bit_quantization": ((("quantization", "int8"), ("method", "lora")), ()),
+    "use_bf16": ((("precision", "bf16"),), ()),
+    "use_fp16": ((("precision", "fp16"),), ()),
     "lora_enable": ((("method", "lora"),), ()),
     "use_flash_attention_2": ((("attention", "flash"),), ()),
     "use_flash_attn": ((("attention", "flash"),), ()),
@@ -170,7 +181,8 @@ WHOLE_BATCH = _words(
 DEVICE_BATCH = _words(
     """
     transformers trl axolotl llamafactory torchtune torchtitan timm openclip diffusers kohya
-    mmengine mmdet nemo lerobot lightning nanogpt fairseq swin yacs unsloth
+    mmengine mmdet nemo lerobot lightning nanogpt fairseq swin yacs unsloth mae optimumneuron
+    awsfsdp
     """
 )
 """Frameworks whose bare batch size counts one device."""

@@ -13,6 +13,7 @@ from compute_budget_planner.readers.option_table import (
     FRAMEWORK_ALIASES,
     SWITCHES,
 )
+from compute_budget_planner.readers.public_names import public_name
 from compute_budget_planner.workload.facts import FactValue
 from compute_budget_planner.workload.vocabulary import VOCABULARY, Kind, parse_fact
 
@@ -38,6 +39,12 @@ _NUMBERED = {
 }
 _LISTS = ("gpus_per_node", "n_gpus", "seeds", "image_size", "grad_accum_steps")
 _LOCAL_PATH = re.compile(r"\.{0,2}/.*|~.*|[A-Za-z]:\\.*")
+_PLACEHOLDER = re.compile(
+    r"(?:.*/)?(?:[A-Z]+_)*(?:YOUR|MY|BASE|MODEL|DATASET|DATA|PATH|DIR|NAME|TODO|XXX)(?:_[A-Z]+)*"
+    r"|<.*>|\[.*\]|(?:path/to|your[-_ /]).*|/path/to/.*",
+    re.S,
+)
+"""What writers of templates put where a name belongs, such as `BASE_MODEL_DIR`."""
 
 
 def option_key(name: str) -> str:
@@ -108,6 +115,12 @@ class OptionFacts:
             text = f"`{key}` is `{raw[:80]}`, which this file does not settle; give `{fact}`."
             self.problems.append(Problem(source, text))
             return
+        if fact in ("model", "dataset") and _PLACEHOLDER.fullmatch(str(raw)):
+            text = f"`{key}` is `{str(raw)[:80]}`, a placeholder; give `{fact}`."
+            self.problems.append(Problem(source, text))
+            return
+        if fact == "model_family" and str(raw).startswith("Auto"):
+            return  # a loading class of transformers, such as AutoModelForCausalLM
         value = self._parsed(fact, raw, source, key)
         if value is None:
             return
@@ -172,13 +185,15 @@ def _prepared(fact: str, raw: object) -> object:
     if isinstance(raw, list | tuple):
         return _from_list(fact, raw)
     text = raw.strip().strip("\"'") if isinstance(raw, str) else ""
+    if fact in ("model", "dataset"):
+        text = public_name(text)
     if fact in _LISTS and ("," in text or text.startswith(("[", "("))):
         return _from_list(fact, [p for p in text.strip("[]()").split(",") if p.strip()])
     if fact == "optimizer":
         return text.rsplit(".", maxsplit=1)[-1]
     if fact in ("model", "dataset") and _LOCAL_PATH.fullmatch(text) and "$" not in text:
         # Folders of this machine say nothing about the run and stay out of results.
-        return text.rstrip("/").rsplit("/", maxsplit=1)[-1].lstrip("~.")
+        return re.split(r"[/\\]", text.rstrip("/\\"))[-1].lstrip("~.")
     return _NUMBERED.get((fact, text), text) if isinstance(raw, str) else raw
 
 

@@ -6,6 +6,7 @@ documentation of `tqdm` (`bar_format`).
 """
 
 import re
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from compute_budget_planner.readers.durations import elapsed_hours
@@ -22,6 +23,8 @@ _ASIDE = re.compile(
     r"|predict|infer|resolv|group|saving|convert|pack|sanity|warm|cach|extract|preprocess|copy",
     re.I,
 )
+_MOST_STATES = 8_000
+_LAST_STATES = 500
 _LEAST_SECONDS = 5
 _LEAST_STEPS = 2
 _JUMP = 3
@@ -68,14 +71,22 @@ class MainBar:
         return self.seconds / self.iterations
 
 
-def bar_lines(lines: list[str]) -> list[BarLine]:
-    """Return every state of every bar; a line may hold several, parted by carriage returns."""
-    found = []
-    for number, line in enumerate(lines, start=1):
-        if "%|" in line:
-            for part in _ESCAPE.sub("", line).split("\r"):
-                found += _states(part, number)
-    return found
+def bar_lines(lines: Sequence[str]) -> list[BarLine]:
+    """Return the states of every bar; a line may hold several, parted by carriage returns.
+
+    Of very many states some are passed over evenly, never the last ones.
+    """
+    parts = [
+        (number, part)
+        for number, line in enumerate(lines, start=1)
+        if "%|" in line
+        for part in _ESCAPE.sub("", line).split("\r")
+        if "%|" in part
+    ]
+    if len(parts) > _MOST_STATES:
+        every = len(parts) // _MOST_STATES + 1
+        parts = [*parts[:-_LAST_STATES:every], *parts[-_LAST_STATES:]]
+    return [state for number, part in parts for state in _states(part, number)]
 
 
 def _states(text: str, number: int) -> list[BarLine]:

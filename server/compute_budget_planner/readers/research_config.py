@@ -6,20 +6,10 @@ so that its error is told instead of the file being passed over.
 
 from compute_budget_planner.guide.reference import Reference
 from compute_budget_planner.readers.config_frameworks import framework_of
-from compute_budget_planner.readers.config_options import (
-    options_of,
-    output_dir_of,
-    references_of,
-    sweep_problems,
-)
-from compute_budget_planner.readers.contract import Basis, Layer, Reading, SourceFile
-from compute_budget_planner.readers.direct_facts import direct_facts
-from compute_budget_planner.readers.nodes import Leaf
-from compute_budget_planner.readers.option_names import Option, facts_from_options
+from compute_budget_planner.readers.config_reading import Spelling, config_reading
+from compute_budget_planner.readers.contract import Reading, SourceFile
+from compute_budget_planner.readers.interpolation import interpolated
 from compute_budget_planner.readers.structured import is_structured, load_mapping
-
-_DTYPES = {"dtype", "torch_dtype", "model_dtype"}
-_PRECISION_KEYS = {"precision", "mixed_precision", "amp_dtype", "bf16", "fp16"}
 
 
 class ResearchConfigReader:
@@ -37,35 +27,10 @@ class ResearchConfigReader:
         Raises:
             FormatError: the file is broken or holds no mapping.
         """
-        document = load_mapping(file)
-        leaves = list(document.leaves())
-        options = options_of(file, leaves) + _precision_options(file, leaves)
-        framework = framework_of(document)
-        facts, problems = facts_from_options(options, framework, Layer.CONFIG, reference)
-        named, _ = direct_facts(
-            [("framework", framework, file.path)], Basis.DERIVED, Layer.CONFIG, reference
+        document = interpolated(load_mapping(file))
+        return config_reading(
+            file, document, reference, Spelling(self.format, framework_of(document))
         )
-        return Reading(
-            path=file.path,
-            format=self.format,
-            kind="config",
-            facts=facts + named,
-            problems=document.problems + problems + sweep_problems(file, document, facts),
-            references=references_of(file, document),
-            output_dir=output_dir_of(document),
-        )
-
-
-def _precision_options(file: SourceFile, leaves: list[Leaf]) -> list[Option]:
-    """Take a bare dtype as the precision unless the file names that itself."""
-    if any(leaf.key.lower() in _PRECISION_KEYS for leaf in leaves):
-        return []
-    dtypes = [leaf for leaf in leaves if leaf.key.lower() in _DTYPES]
-    return [
-        ("precision", leaf.value.removeprefix("torch."), file.at(leaf.line))
-        for leaf in dtypes[:1]
-        if isinstance(leaf.value, str)
-    ]
 
 
 READER = ResearchConfigReader()

@@ -17,6 +17,7 @@ from compute_budget_planner.readers.contract import (
     Reading,
     SourceFile,
 )
+from compute_budget_planner.readers.device_words import accelerator_words
 from compute_budget_planner.readers.job_commands import (
     environment_of,
     log_folder,
@@ -25,8 +26,9 @@ from compute_budget_planner.readers.job_commands import (
     settled_value,
 )
 from compute_budget_planner.readers.job_needs import job_needs
-from compute_budget_planner.readers.shell import ShellCommand, read_commands
-from compute_budget_planner.readers.slurm_allocation import accelerator_words
+from compute_budget_planner.readers.prose import is_prose
+from compute_budget_planner.readers.shell import read_commands
+from compute_budget_planner.readers.shell_script import ShellCommand
 
 _SUBMITS = re.compile(r"^[^#\n]*\brunai\b[^#\n]*\bsubmit(-dist|-pytorch|-mpi|-tf)?\b", re.MULTILINE)
 _FRAMEWORKS = ("pytorch", "mpi", "tf", "tensorflow", "xgboost", "jax")
@@ -65,7 +67,10 @@ class RunaiReader:
 
     def matches(self, file: SourceFile) -> bool:
         """Tell whether the script submits to Run:AI."""
-        return _SUBMITS.search(file.text.replace("\\\n", " ")) is not None
+        if "runai" not in file.text:
+            return False
+        text = file.text.replace("\\\n", " ")
+        return not is_prose(file) and _SUBMITS.search(text) is not None
 
     def read(self, file: SourceFile, reference: Reference) -> Reading:
         """Return GPUs, pods and the command of the first submission."""
@@ -110,9 +115,7 @@ class RunaiReader:
             environment=environment_of(file),
             output_dir=output_folder(script, commands),
             n_runs=(runs or 1) * commands.n_runs,
-            notes=job_needs(
-                script, settled_value(script, "CPU"), settled_value(script, "MEMORY")
-            ),
+            notes=job_needs(script, settled_value(script, "CPU"), settled_value(script, "MEMORY")),
         )
 
 

@@ -2,15 +2,18 @@
 
 import posixpath
 from collections import Counter
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from compute_budget_planner.readers.contract import FileReference, Reading
 
-_ROLES = ("script", "config", "base", "accelerate", "deepspeed", "model_config")
-"""Roles that are followed, in order of precedence: what a job names beats what that names."""
+_ROLES = ("script", "config", "base", "accelerate", "deepspeed", "model_config", "included")
+"""Roles that are followed, in order of precedence: what a job names beats what that names.
 
-_PART_OF_A_RUN = ("deepspeed", "accelerate")
+What an `included` file says stands in the reading of the file that includes it.
+"""
+
+_PART_OF_A_RUN = ("deepspeed", "accelerate", "script_defaults")
 _SIZE_FACTS = frozenset(
     ["micro_batch_size", "global_batch_size", "epochs", "max_steps", "train_tokens"]
 )
@@ -31,11 +34,14 @@ class RunFiles:
     unresolved: tuple[FileReference, ...]
 
 
-def assemble_runs(readings: Mapping[str, Reading], code_dir: str = "code") -> tuple[RunFiles, ...]:
+def assemble_runs(
+    readings: Mapping[str, Reading], code_dir: str = "code", asked: Collection[str] = ()
+) -> tuple[RunFiles, ...]:
     """Return the runs that readings by path describe, ordered by path.
 
     A job with what it refers to is a run; jobs that only evaluate, and scripts other jobs call,
-    are none of their own. Without jobs every config with a batch size or a length is one.
+    are none of their own. Without jobs every config with a batch size or a length is one, unless
+    another builds on it or it is an option in a Hydra tree that is not `asked` for by its path.
     References are looked up beside the file that names them, in each folder above it, and in the
     code folder; never outside the project.
     """
@@ -47,15 +53,21 @@ def assemble_runs(readings: Mapping[str, Reading], code_dir: str = "code") -> tu
     called = {inner for path, (files, _) in followed.items() for inner in files if inner != path}
     heads = [path for path in followed if path not in called] or list(followed)
     if not heads:
-        heads = [path for path, reading in sorted(readings.items()) if _is_whole_config(reading)]
-        followed = {path: _follow(path, readings, code_dir) for path in heads}
+        followed = {
+            path: _follow(path, readings, code_dir)
+            for path, reading in sorted(readings.items())
+            if _is_whole_config(reading) and (path in asked or not _is_option(path, readings))
+        }
+        called = {p for path, (files, _) in followed.items() for p in files if p != path}
+        heads = [path for path in followed if path not in called] or list(followed)
     names = _unique_names({path: readings[path] for path in heads})
+    inside = {path: _included(path, followed[path][0], readings, code_dir) for path in heads}
     logs = _assign_logs({path: followed[path][0] for path in heads}, readings)
     return tuple(
         RunFiles(
             name=names[path],
             paths=followed[path][0],
-            readings=tuple(readings[p] for p in followed[path][0]),
+            readings=tuple(readings[p] for p in followed[path][0] if p not in inside[path]),
             prior_logs=logs[path],
             unresolved=followed[path][1],
         )
@@ -81,6 +93,32 @@ def _is_whole_config(reading: Reading) -> bool:
     return whole and bool(names & _SIZE_FACTS)
 
 
+def _is_option(path: str, readings: Mapping[str, Reading]) -> bool:
+    """Tell whether a config stands in a folder below a Hydra configuration, as its groups do."""
+    folder = posixpath.dirname(path)
+    while folder:
+        folder = posixpath.dirname(folder)
+        if any(
+            reading.format == "hydra" and posixpath.dirname(other) == folder
+            for other, reading in readings.items()
+        ):
+            return True
+    return False
+
+
+def _included(
+    head: str, paths: Iterable[str], readings: Mapping[str, Reading], code_dir: str
+) -> set[str]:
+    """Return the files of a run whose content stands in the reading of another of them."""
+    found = {
+        _resolve(reference.path, path, readings, code_dir)
+        for path in paths
+        for reference in readings[path].references
+        if reference.role == "included"
+    }
+    return {path for path in found if path is not None and path != head}
+
+
 def _follow(
     start: str, readings: Mapping[str, Reading], code_dir: str
 ) -> tuple[tuple[str, ...], tuple[FileReference, ...]]:
@@ -91,11 +129,17 @@ def _follow(
     while waiting:
         path = waiting.pop(0)
         for reference in readings[path].references:
-            if reference.role not in _ROLES or (
-                reference.role == "script" and not _is_shell(reference)
-            ):
+            if reference.role not in _ROLES and reference.role != "data":
                 continue
             target = _resolve(reference.path, path, readings, code_dir)
+            if reference.role == "data":
+                if target is not None and readings[target].kind == "dataset":
+                    ranks.setdefault(target, len(_ROLES))
+                continue
+            if reference.role == "script" and not _is_shell(reference):
+                if target is not None and readings[target].kind == "config":
+                    ranks.setdefault(target, len(_ROLES))
+                continue
             if target is None:
                 unresolved.append(reference)
             elif target not in ranks:
@@ -146,13 +190,13 @@ def _assign_logs(
 ) -> dict[str, tuple[str, ...]]:
     """Give each log to the one run that claims it most closely; a tie gives it to none."""
     logs: dict[str, list[str]] = {path: [] for path in runs}
+    places = {
+        head: _LogPlaces.of([readings[p] for p in files], head) for head, files in runs.items()
+    }
     for path, reading in sorted(readings.items()):
         if reading.kind != "log":
             continue
-        claims = {
-            head: _claim(path, reading, [readings[p] for p in files], head)
-            for head, files in runs.items()
-        }
+        claims = {head: place.claim(path, reading) for head, place in places.items()}
         best = max(claims.values(), default=0)
         owners = [head for head, claim in claims.items() if claim == best]
         if best > 0 and len(owners) == 1:
@@ -160,21 +204,33 @@ def _assign_logs(
     return {head: tuple(paths) for head, paths in logs.items()}
 
 
-def _claim(path: str, log: Reading, run: Iterable[Reading], head: str) -> int:
-    """Return how closely a log fits a run: by job name before folder, deeper folder first."""
-    files = list(run)
-    job_name = files[0].job_name or _stem(head)
-    if log.job_name:
-        return 10_000 if log.job_name == job_name else 0
-    parts = path.split("/")
-    claim = 0
-    if job_name in parts[:-1] or parts[-1].startswith(job_name + "-"):
-        claim = 1_000
-    folders = [reading.output_dir for reading in files if reading.output_dir]
-    folders += [r.path for reading in files for r in reading.references if r.role == "log_dir"]
-    for folder in folders:
-        plain = posixpath.normpath(folder)
-        inside = not plain.startswith(("/", "..", "~")) and plain != "." and "$" not in plain
-        if inside and f"/{plain}/" in f"/{path}":
-            claim += len(plain.split("/"))
-    return claim
+@dataclass(frozen=True)
+class _LogPlaces:
+    """Where the logs of a run are: under its job's name, or in folders (with slashes around)."""
+
+    job_name: str
+    folders: tuple[str, ...]
+
+    @classmethod
+    def of(cls, files: Sequence[Reading], head: str) -> "_LogPlaces":
+        """Return the places the files of a run name."""
+        named = [reading.output_dir for reading in files if reading.output_dir]
+        named += [r.path for reading in files for r in reading.references if r.role == "log_dir"]
+        plain = [posixpath.normpath(folder) for folder in named]
+        inside = [
+            f"/{folder}/"
+            for folder in plain
+            if not folder.startswith(("/", "..", "~")) and folder != "." and "$" not in folder
+        ]
+        return cls(files[0].job_name or _stem(head), tuple(inside))
+
+    def claim(self, path: str, log: Reading) -> int:
+        """Return how closely a log fits: by job name before folder, deeper folder first."""
+        if log.job_name:
+            return 10_000 if log.job_name == self.job_name else 0
+        claim = sum(place.count("/") - 1 for place in self.folders if place in f"/{path}")
+        if self.job_name in path:
+            *folders, name = path.split("/")
+            if self.job_name in folders or name.startswith(self.job_name + "-"):
+                claim += 1_000
+        return claim

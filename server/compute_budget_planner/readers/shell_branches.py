@@ -2,9 +2,10 @@
 
 import re
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from enum import Enum
 from operator import eq, ge, gt, le, lt, ne
+
+_MOST_WORDS = 60
 
 
 class Taken(Enum):
@@ -15,52 +16,16 @@ class Taken(Enum):
     MAYBE = "maybe"
 
 
-@dataclass
-class Block:
-    """An open block: its kind, whether its present branch is taken and whether one was."""
-
-    kind: str
-    taken: Taken
-    decided: Taken
+def both(left: Taken, right: Taken) -> Taken:
+    """Return whether two conditions hold together."""
+    if Taken.NO in (left, right):
+        return Taken.NO
+    return Taken.YES if left is right is Taken.YES else Taken.MAYBE
 
 
-class Branches:
-    """The blocks that are open at one place of a script."""
-
-    def __init__(self) -> None:
-        self.blocks: list[Block] = []
-
-    @property
-    def taken(self) -> Taken:
-        """Whether commands at this place run."""
-        states = {block.taken for block in self.blocks}
-        if Taken.NO in states:
-            return Taken.NO
-        return Taken.MAYBE if Taken.MAYBE in states else Taken.YES
-
-    def open(self, kind: str, taken: Taken) -> None:
-        """Enter a block."""
-        self.blocks.append(Block(kind, taken, taken))
-
-    def next_branch(self, condition: Taken) -> None:
-        """Enter an `elif` or `else` branch of the innermost `if`."""
-        if not self.blocks or self.blocks[-1].kind != "if":
-            return
-        block = self.blocks[-1]
-        if block.decided is Taken.YES:
-            block.taken = Taken.NO
-            return
-        if block.decided is Taken.MAYBE and condition is not Taken.NO:
-            block.taken = Taken.MAYBE
-            return
-        block.taken = condition
-        if block.decided is Taken.NO:
-            block.decided = condition
-
-    def close(self, kind: str) -> None:
-        """Leave the innermost block if it is of that kind."""
-        if self.blocks and self.blocks[-1].kind == kind:
-            self.blocks.pop()
+def either(left: Taken, right: Taken) -> Taken:
+    """Return whether one of two conditions holds."""
+    return opposite(both(opposite(left), opposite(right)))
 
 
 def opposite(taken: Taken) -> Taken:
@@ -70,9 +35,18 @@ def opposite(taken: Taken) -> Taken:
 
 def condition_holds(words: Sequence[str]) -> Taken:
     """Decide `[ … ]`, `[[ … ]]` or `test …` from its expanded words; `$` in one leaves it open."""
+    if words[:1] == ["!"]:
+        return opposite(condition_holds(words[1:]))
     if not words or words[0] not in ("[", "[[", "test"):
         return Taken.MAYBE
     inside = [word for word in words[1:] if word not in ("]", "]]")]
+    for operator, join in (("||", either), ("-o", either), ("&&", both), ("-a", both)):
+        if operator in inside[1:]:
+            at = inside.index(operator, 1)
+            left, right = inside[:at], inside[at + 1 :]
+            if len(inside) > _MOST_WORDS:
+                return Taken.MAYBE
+            return join(condition_holds(["[", *left]), condition_holds(["[", *right]))
     negated = inside[:1] == ["!"]
     result = _test(inside[1:] if negated else inside)
     if result is None:

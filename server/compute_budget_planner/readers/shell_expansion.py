@@ -4,11 +4,12 @@ What the text alone does not settle (`$1`, `$(date)`, a variable set elsewhere) 
 written, so that `$` in a word means: not known from this file.
 """
 
-import ast
 import re
 import shlex
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
+
+from compute_budget_planner.readers.shell_arithmetic import integer_value
 
 _NAME = r"[A-Za-z_][A-Za-z0-9_]*"
 _PARAMETER = re.compile(rf"\$(?:(?P<name>{_NAME}|[0-9@*#?!$-])|\{{(?P<brace>{_NAME}|[0-9]+|[@*]))")
@@ -16,18 +17,59 @@ _LONGEST_VALUE = 10_000
 _DEEPEST = 20
 
 
+Value = tuple[str | None, list[str] | None]
+"""What a name stands for: as a scalar and as an array, None where it is not set."""
+
+
 @dataclass
 class Variables:
-    """Scalars and arrays by name."""
+    """Scalars and arrays by name, and for each open branch what its names held before."""
 
     scalars: dict[str, str] = field(default_factory=dict)
     arrays: dict[str, list[str]] = field(default_factory=dict)
+    journals: list[dict[str, Value]] = field(default_factory=list)
 
-    def with_arguments(self, words: Sequence[str]) -> "Variables":
-        """Return a copy in which `$0`, `$1`, … and `$@` are these words."""
-        numbered = {str(number): word for number, word in enumerate(words[:100])}
-        arrays = {**self.arrays, "@": list(words[1:])}
-        return Variables(self.scalars | numbered, arrays)
+    def value(self, name: str) -> Value:
+        """Return what a name stands for."""
+        return self.scalars.get(name), self.arrays.get(name)
+
+    def set(self, name: str, value: Value) -> None:
+        """Set or (None) unset a name."""
+        if self.journals:
+            self.journals[-1].setdefault(name, self.value(name))
+        self._put(name, value)
+
+    def _put(self, name: str, value: Value) -> None:
+        scalar, array = value
+        self.scalars.pop(name, None) if scalar is None else self.scalars.update({name: scalar})
+        self.arrays.pop(name, None) if array is None else self.arrays.update({name: array})
+
+    def open_branch(self) -> None:
+        """Begin a branch that may or may not be taken."""
+        self.journals.append({})
+
+    def close_branch(self) -> dict[str, tuple[Value, Value]]:
+        """Undo a branch; return name → (before, in the branch) of all it set."""
+        journal = self.journals.pop()
+        found = {name: (before, self.value(name)) for name, before in journal.items()}
+        for name, before in journal.items():
+            self._put(name, before)
+        return found
+
+    def arguments(self) -> tuple[str, ...]:
+        """Return `$0`, `$1`, … as far as they are known."""
+        return (
+            (self.scalars.get("0", "$0"), *self.arrays.get("@", [])) if "@" in self.arrays else ()
+        )
+
+    def set_arguments(self, words: Sequence[str]) -> None:
+        """Make these words `$0`, `$1`, … and `$@`; none of them makes all unknown again."""
+        known = [name for name in self.scalars if name.isdecimal()] if not words else []
+        for name in known:
+            self.set(name, (None, None))
+        for number, word in enumerate(words[:100]):
+            self.set(str(number), (word, None))
+        self.set("@", (None, list(words[1:]) if words else None))
 
     def expand_words(self, raw: tuple[str, ...]) -> list[str]:
         """Return the words that raw ones become, split where the shell would split them."""
@@ -183,42 +225,3 @@ def _split(text: str) -> list[str]:
         parts = joined.split()
     parts = [part.replace("\0", " ") for part in parts]
     return [*parts, ""] if text[-1:].isspace() else parts
-
-
-_OPERATIONS: dict[type[ast.operator], Callable[[int, int], int]] = {
-    ast.Add: lambda a, b: a + b,
-    ast.Sub: lambda a, b: a - b,
-    ast.Mult: lambda a, b: a * b,
-    # The shell divides towards zero.
-    ast.Div: lambda a, b: abs(a) // abs(b) * (1 if (a < 0) == (b < 0) else -1),
-    ast.Mod: lambda a, b: abs(a) % abs(b) * (-1 if a < 0 else 1),
-    ast.Pow: lambda a, b: a ** min(max(b, 0), 64) if abs(a) <= 1024 else 10**30,
-}
-
-
-def integer_value(expression: str) -> int | None:
-    """Return the value of a whole-number expression with + - * / % **, or None."""
-    if not re.fullmatch(r"[0-9+*/%() -]{1,500}", expression.strip()):
-        return None
-    try:
-        tree = ast.parse(expression.strip(), mode="eval")
-        return _integer(tree.body)
-    except (SyntaxError, ValueError, ZeroDivisionError, RecursionError, MemoryError):
-        return None
-
-
-def _integer(node: ast.expr) -> int:
-    match node:
-        case ast.Constant(value=int(value)) if not isinstance(value, bool):
-            result = value
-        case ast.UnaryOp(op=ast.USub(), operand=operand):
-            result = -_integer(operand)
-        case ast.BinOp(left=left, op=operator, right=right) if type(operator) in _OPERATIONS:
-            result = _OPERATIONS[type(operator)](_integer(left), _integer(right))
-        case _:
-            message = "not a whole-number expression"
-            raise ValueError(message)
-    if abs(result) > 10**18:
-        message = "too large"
-        raise ValueError(message)
-    return result

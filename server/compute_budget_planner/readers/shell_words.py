@@ -1,13 +1,16 @@
 """Shell text into commands of raw words: what stands where, before anything is expanded.
 
-Nothing is run. Quotes stay in the words, comments, redirections and here-documents are left out,
-continued lines keep the number of their first line.
+Nothing is run. Quotes stay in the words, comments and redirections are left out, here-documents
+stand beside their command, continued lines keep the number of their first line. Every letter is
+looked at once or twice, whatever the text: a file cannot make its reader slow.
 """
 
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 _ARRAY_NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]*\+?=")
+_NAME = re.compile(r"[A-Za-z_][\w.-]*")
+_OPERATOR = re.compile(r"&&|\|\||[()<>]")
 _BLANK = " \t\r"
 _ENDS = "\n;&|()"
 _CLOSING = {"(": ")", "{": "}"}
@@ -16,15 +19,17 @@ _LONGEST_SPAN = 20_000
 
 @dataclass(frozen=True)
 class RawCommand:
-    """The words of one simple command, and the letter that ends it (`&` also of `&&`).
+    """The words of one simple command, and the operator that ends it (`;`, `&&`, `|`, …).
 
-    `array` holds the elements of `words[-1]`, a `NAME=(`.
+    `array` holds the elements of `words[-1]`, a `NAME=(`. `document` is the text of a
+    here-document with as many line ends in front as make its lines those of the script.
     """
 
     line: int
     words: tuple[str, ...]
     end: str = "\n"
     array: tuple[str, ...] | None = None
+    document: str = ""
 
 
 def raw_commands(text: str) -> list[RawCommand]:
@@ -40,7 +45,7 @@ class _Lexer:
         self.commands: list[RawCommand] = []
         self.words: list[str] = []
         self.first_line = 1
-        self.heredocs: list[str] = []
+        self.heredocs: list[tuple[str, int]] = []
         # Once a quote or bracket is not closed, looking for its end again is in vain.
         self.unclosed: set[str] = set()
 
@@ -53,20 +58,40 @@ class _Lexer:
                 self._advance(2 if self.text.startswith("\\\n", self.position) else 3)
             elif letter == "#":
                 self._skip_line()
-            elif self.text.startswith("((", self.position) and not self.words:
+            elif self.text.startswith("((", self.position) and self.words in ([], ["for"]):
                 end = self.text.find("))", self.position, self.position + 500)
                 self._advance(end + 2 - self.position if end >= 0 else 2)
+            elif letter != "\n" and self._in_test() and (operator := _OPERATOR.match(self._rest())):
+                self.words.append(self._advance(operator.end()))
             elif letter in "<>" or self.text.startswith("&>", self.position):
                 self._redirection()
             elif letter in _ENDS:
-                self._end_command(letter)
-                self._advance(1)
-                if letter == "\n":
-                    self._skip_heredocs()
+                self._end_or_open(letter)
             else:
                 self._take_word()
         self._end_command()
         return self.commands
+
+    def _in_test(self) -> bool:
+        """Tell whether a `[[` is open, in which `&&`, `<` and brackets are no shell operators."""
+        return self.words[-2:] != [] and "[[" in self.words[:3] and self.words[-1] != "]]"
+
+    def _rest(self) -> str:
+        return self.text[self.position : self.position + 2]
+
+    def _end_or_open(self, letter: str) -> None:
+        following = self._rest()
+        if following == "()" and len(self.words) == 1 and _NAME.fullmatch(self.words[0]):
+            self.words.insert(0, "function")
+            letter = "()"
+        elif following in ("&&", "||", ";;", ";&"):
+            letter = following
+        self._end_command(letter)
+        if letter == ";;":
+            self.commands.append(RawCommand(self.line, (";;",)))
+        self._advance(len(letter))
+        if letter == "\n":
+            self._take_heredocs()
 
     def _advance(self, count: int) -> str:
         span = self.text[self.position : self.position + count]
@@ -136,13 +161,23 @@ class _Lexer:
         quote = self.text[start]
         if quote in self.unclosed:
             return 1
+        waiting = [quote]
         index = start + 1
         while index < len(self.text):
-            if self.text[index] == "\\" and quote != "'":
+            letter, closing = self.text[index], waiting[-1]
+            if letter == "\\" and closing != "'":
                 index += 2
                 continue
-            if self.text[index] == quote:
-                return index + 1 - start
+            if letter == closing:
+                waiting.pop()
+                if not waiting:
+                    return index + 1 - start
+            elif closing == '"' and self.text.startswith("$(", index):
+                # The quotes inside a substitution are its own.
+                waiting.append(")")
+                index += 1
+            elif closing == ")" and letter in "\"'(":
+                waiting.append(")" if letter == "(" else letter)
             index += 1
         self.unclosed.add(quote)
         return 1
@@ -178,15 +213,23 @@ class _Lexer:
             self.position += 1
         target = self._word()
         if operator in ("<<", "<<-") and target:
-            self.heredocs.append(re.sub(r"[\"'\\]", "", target))
+            self.heredocs.append((re.sub(r"[\"'\\]", "", target), len(self.commands)))
 
-    def _skip_heredocs(self) -> None:
-        for delimiter in self.heredocs:
+    def _take_heredocs(self) -> None:
+        """Give the here-documents that begin on this line to the commands they belong to."""
+        for delimiter, index in self.heredocs:
+            start, first = self.position, self.line
+            end = self.position
             while self.position < len(self.text):
-                start = self.position
+                end = self.position
                 self._skip_line()
-                line = self.text[start : self.position]
+                line = self.text[end : self.position]
                 self._advance(1)
                 if line.strip() == delimiter:
                     break
+            else:
+                end = len(self.text)
+            if index < len(self.commands):
+                document = "\n" * (first - 1) + self.text[start:end]
+                self.commands[index] = replace(self.commands[index], document=document)
         self.heredocs = []

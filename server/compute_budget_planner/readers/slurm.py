@@ -4,6 +4,7 @@ import re
 from collections.abc import Iterable
 
 from compute_budget_planner.guide.reference import Reference
+from compute_budget_planner.readers.batch_scope import settled_batch, split_problems, still_open
 from compute_budget_planner.readers.contract import (
     Basis,
     Fact,
@@ -21,7 +22,9 @@ from compute_budget_planner.readers.job_commands import (
     read_job_commands,
 )
 from compute_budget_planner.readers.job_needs import job_needs
-from compute_budget_planner.readers.shell import ShellScript, read_commands
+from compute_budget_planner.readers.prose import is_prose
+from compute_budget_planner.readers.shell import read_commands
+from compute_budget_planner.readers.shell_script import ShellScript
 from compute_budget_planner.readers.slurm_allocation import Allocation, read_allocation
 from compute_budget_planner.readers.slurm_directives import (
     Directive,
@@ -29,6 +32,7 @@ from compute_budget_planner.readers.slurm_directives import (
     directive_options,
     read_directives,
 )
+from compute_budget_planner.readers.sweep_agents import sweep_trials
 
 _OWN_WORLD = ("torchrun", "accelerate", "deepspeed", "composer")
 
@@ -40,7 +44,9 @@ class SlurmReader:
 
     def matches(self, file: SourceFile) -> bool:
         """Tell whether Slurm would find a directive."""
-        return re.search(r"^#SBATCH\s", file.text, re.MULTILINE) is not None
+        if "#SBATCH" not in file.text:
+            return False
+        return not is_prose(file) and re.search(r"^#SBATCH\s", file.text, re.M) is not None
 
     def read(self, file: SourceFile, reference: Reference) -> Reading:
         """Return allocation, time limit, command and its options."""
@@ -54,6 +60,16 @@ class SlurmReader:
         limit, limit_problems = _time_limit(file, last.get("time"))
         n_runs, array_problems = _runs(file, last.get("array"))
         output = last.get("output")
+        facts = settled_batch(
+            [
+                *_allocation_facts(file, allocation),
+                *limit,
+                *_environment_facts(file, allocation, script, commands),
+                *commands.facts,
+            ]
+        )
+        trials = list(sweep_trials(commands.training, n_runs))
+        facts += [trial for trial in trials if isinstance(trial, Fact)]
         references = list(commands.references)
         folder = output.value.rpartition("/")[0] if output is not None else ""
         if output is not None and folder and not re.search(r"^[/~]|[%{$]", folder):
@@ -62,12 +78,7 @@ class SlurmReader:
             path=file.path,
             format=self.format,
             kind="job",
-            facts=(
-                *_allocation_facts(file, allocation),
-                *limit,
-                *_environment_facts(file, allocation, script, commands),
-                *commands.facts,
-            ),
+            facts=tuple(facts),
             problems=(
                 *problems,
                 *allocation.problems,
@@ -75,7 +86,9 @@ class SlurmReader:
                 *array_problems,
                 *_missing(file, allocation),
                 *_used_and_allocated(file, allocation, commands),
-                *commands.problems,
+                *still_open(commands.problems, facts),
+                *split_problems(facts),
+                *(trial for trial in trials if isinstance(trial, Problem)),
             ),
             references=tuple(references),
             commands=commands.commands,
@@ -144,9 +157,10 @@ def _allocation_facts(file: SourceFile, found: Allocation) -> Iterable[Fact]:
     if found.n_gpus is None:
         return
     place = file.at(found.gpus_line)
-    if found.gpus_per_node is not None:
+    if found.gpus_per_node is not None and not found.contradiction:
         yield Fact("gpus_per_node", found.gpus_per_node, stated, place, Layer.CONFIG)
-    if found.nodes_line is not None or not _nodes_from_outside(file):
+    settled = not found.contradiction
+    if settled and (found.nodes_line is not None or not _nodes_from_outside(file)):
         basis = stated if found.n_nodes == 1 else derived
         yield Fact("n_gpus", found.n_gpus, basis, place, Layer.CONFIG)
     if found.gpu:
@@ -215,7 +229,8 @@ def _used_and_allocated(
     file: SourceFile, found: Allocation, commands: JobCommands
 ) -> Iterable[Problem]:
     used = next((fact for fact in commands.facts if fact.name == "n_gpus"), None)
-    if used is not None and found.n_gpus is not None and used.value != found.n_gpus:
+    settled = found.n_gpus is not None and not found.contradiction
+    if used is not None and settled and used.value != found.n_gpus:
         text = (
             f"the command uses {used.value} GPUs, {found.n_gpus} are allocated "
             f"({file.at(found.gpus_line)}): speed follows the former, cost the latter."

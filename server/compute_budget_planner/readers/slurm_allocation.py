@@ -6,9 +6,8 @@ from dataclasses import dataclass, field
 
 from compute_budget_planner.guide.reference import Reference
 from compute_budget_planner.readers.contract import Problem, SourceFile
+from compute_budget_planner.readers.device_words import accelerator_words
 from compute_budget_planner.readers.slurm_directives import Directive, gres_count, typed_count
-
-_CARD = re.compile(r"(?:rtx|gtx)-?\d{4}\w*", re.IGNORECASE)
 
 
 @dataclass
@@ -128,16 +127,3 @@ def _named_type(
             text = f"`--{name}` allows {' or '.join(kinds)}. Give `gpu`."
             found.problems.append(Problem(file.at(directive.line), text))
             return
-
-
-def accelerator_words(text: str, reference: Reference) -> list[str]:
-    """Return the words of a name that mean accelerators, such as `h100` in `gpu_h100`."""
-    found = []
-    for word in re.split(r"[|&,\[\]()*\s]+", text):
-        full = re.sub(r"(\d)g$", r"\1gb", word)
-        parts = [full, *re.split(r"[_:-]", word)]
-        known = next((p for p in parts if p and reference.find_accelerators(p)), None)
-        known = known or next((p for p in parts if _CARD.fullmatch(p)), None)
-        if known is not None and known not in found:
-            found.append(known)
-    return found

@@ -10,11 +10,16 @@ read. Source: the log output described in the `transformers` documentation.
 """
 
 import re
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import islice
 
+from compute_budget_planner.readers.contract import SourceFile
 from compute_budget_planner.readers.direct_facts import DirectValue
 from compute_budget_planner.readers.nodes import Node
+
+Point = tuple[float, float]
+"""Place in the run and loss."""
 
 _BLOCK_LINES = 14
 _FIELDS = {
@@ -27,6 +32,9 @@ _FIELDS = {
 }
 _FIELD = re.compile(
     "(" + "|".join(re.escape(name) for name in _FIELDS) + r")\s*=\s*([\d,]{1,20})\s*$"
+)
+_ROWS = re.compile(
+    r"(?:\b(?P<split>\w{1,40}): )?\bDataset\(\{[^{}]{0,2000}?num_rows: (?P<rows>\d{1,12})\b"
 )
 _METRIC = re.compile(r"""["'](\w{1,60})["']:\s*["']?([-+0-9.eE]{1,30})["']?\s*[,}]""")
 
@@ -53,7 +61,7 @@ class TrainingBlock:
         return batch // share if share and batch and batch % share == 0 else None
 
 
-def training_block(lines: list[str]) -> TrainingBlock | None:
+def training_block(lines: Sequence[str]) -> TrainingBlock | None:
     """Return the last block that announces training, or None."""
     found = None
     for number, line in enumerate(lines, start=1):
@@ -72,7 +80,7 @@ def training_block(lines: list[str]) -> TrainingBlock | None:
     return found
 
 
-def metrics_line(lines: list[str]) -> Node | None:
+def metrics_line(lines: Sequence[str]) -> Node | None:
     """Return the last printed metrics that hold a run time, as a mapping, or None."""
     for number, line in zip(range(len(lines), 0, -1), reversed(lines), strict=True):
         if "train_runtime" not in line or "{" not in line:
@@ -88,6 +96,34 @@ def metrics_line(lines: list[str]) -> Node | None:
     return None
 
 
-def block_values(block: TrainingBlock, path: str) -> list[DirectValue]:
+def block_values(block: TrainingBlock, file: SourceFile) -> list[DirectValue]:
     """Return the facts of a block with their places."""
-    return [(name, value, f"{path}:{line}") for name, (value, line) in block.facts.items()]
+    return [(name, value, file.at(line)) for name, (value, line) in block.facts.items()]
+
+
+def logged_losses(lines: Sequence[str]) -> tuple[list[Point], list[Point]]:
+    """Return losses of training and of evaluation as printed: (thousandths of an epoch, loss)."""
+    train: list[Point] = []
+    validation: list[Point] = []
+    for line in lines:
+        if "loss'" not in line or "'epoch'" not in line:
+            continue
+        found = dict(_METRIC.findall(line[-4000:]))
+        for key, points in (("loss", train), ("eval_loss", validation)):
+            if key in found:
+                try:
+                    points.append((round(1000 * float(found["epoch"])), float(found[key])))
+                except (KeyError, ValueError, OverflowError):
+                    continue
+    return train, validation
+
+
+def printed_examples(file: SourceFile) -> Iterator[DirectValue]:
+    """Yield the rows of the training split, or of the only data set, that was printed."""
+    printed = list(islice(_ROWS.finditer(file.text), 50))
+    chosen = [m for m in printed if m["split"] == "train"]
+    if not chosen and len(printed) == 1 and not printed[0]["split"]:
+        chosen = printed
+    for match in chosen[:1]:
+        line = file.text.count("\n", 0, match.start("rows")) + 1
+        yield "dataset_examples", int(match["rows"]), file.at(line)

@@ -7,6 +7,7 @@ or saved by steps, so they say nothing. Source: the documentation of `transforme
 """
 
 from collections.abc import Iterator
+from dataclasses import dataclass
 
 from compute_budget_planner.guide.reference import Reference
 from compute_budget_planner.readers.contract import (
@@ -17,6 +18,7 @@ from compute_budget_planner.readers.contract import (
     SourceFile,
 )
 from compute_budget_planner.readers.direct_facts import DirectValue, direct_facts
+from compute_budget_planner.readers.loss_curves import TRAIN, VALIDATION, loss_series
 from compute_budget_planner.readers.nodes import Node
 from compute_budget_planner.readers.rounded_rates import number_of, trustworthy_rate
 from compute_budget_planner.readers.structured import load_mapping, mapping_of
@@ -33,42 +35,96 @@ class TrainerStateReader:
         return document is not None and {"log_history", "global_step"} <= set(document.root.mapping)
 
     def read(self, file: SourceFile, reference: Reference) -> Reading:
-        """Return steps, and duration and step time when the run has ended.
+        """Return steps, losses, and duration and step time when the run has ended.
 
         Raises:
             FormatError: the file is broken.
         """
         document = load_mapping(file)
         root = document.root
-        summary = _summary(root)
+        sessions = _sessions(root)
         facts, problems = direct_facts(
-            _values(file, root, summary), Basis.MEASURED, Layer.CONFIG, reference
+            _values(file, root, sessions), Basis.MEASURED, Layer.CONFIG, reference
         )
-        if summary is None:
-            steps, planned = number_of(root.get("global_step")), number_of(root.get("max_steps"))
-            text = (
-                f"the run is not finished (step {steps or 0:.0f} of {planned or 0:.0f}) and the "
-                "file holds no times; pass the job's log for its speed"
-            )
-            problems = (*problems, Problem(file.at(_line(root, "global_step")), text))
+        ended = sessions is not None
         return Reading(
             path=file.path,
             format=self.format,
             kind="log",
             measured=facts,
-            problems=document.problems + problems,
-            finished=summary is not None,
+            problems=document.problems + problems + tuple(_problems(file, root, sessions)),
+            finished=ended,
+            losses=loss_series(TRAIN, _points(root, "loss"), file.path)
+            + loss_series(VALIDATION, _points(root, "eval_loss"), file.path),
         )
 
 
-def _summary(root: Node) -> Node | None:
+@dataclass(frozen=True)
+class _Sessions:
+    """The summary that ends the history, and what the sessions of the run took.
+
+    `steps` were made in `seconds`; None when part of the run is not timed in this file.
+    """
+
+    summary: Node
+    steps: float | None
+    seconds: float | None
+    count: int
+
+
+def _entries(root: Node) -> tuple[Node, ...]:
     history = root.get("log_history")
-    entries = history.items if history is not None else ()
-    return entries[-1] if entries and number_of(entries[-1].get("train_runtime")) else None
+    return history.items if history is not None else ()
 
 
-def _values(file: SourceFile, root: Node, summary: Node | None) -> Iterator[DirectValue]:
-    steps = number_of(root.get("global_step"))
+def _sessions(root: Node) -> _Sessions | None:
+    """Return the timed sessions of a run that has ended, or None.
+
+    Each `train_runtime` is that of one session. A run resumed from a checkpoint has only the last:
+    it shows when the evaluations of the history took longer than the session.
+    """
+    entries = _entries(root)
+    if not entries or number_of(entries[-1].get("train_runtime")) is None:
+        return None
+    ends = [entry for entry in entries if number_of(entry.get("train_runtime")) is not None]
+    seconds = sum(number_of(entry.get("train_runtime")) or 0.0 for entry in ends)
+    evaluating = sum(number_of(entry.get("eval_runtime")) or 0.0 for entry in entries)
+    if evaluating > seconds:
+        return _Sessions(entries[-1], None, None, len(ends))
+    return _Sessions(entries[-1], number_of(root.get("global_step")), seconds, len(ends))
+
+
+def _points(root: Node, key: str) -> list[tuple[float, float]]:
+    found = []
+    for entry in _entries(root):
+        step, node = number_of(entry.get("step")), entry.get(key)
+        loss = node.scalar if node is not None else None
+        if step is not None and isinstance(loss, int | float) and not isinstance(loss, bool):
+            found.append((step, float(loss)))
+    return found
+
+
+def _problems(file: SourceFile, root: Node, sessions: _Sessions | None) -> Iterator[Problem]:
+    if sessions is None:
+        steps, planned = number_of(root.get("global_step")), number_of(root.get("max_steps"))
+        text = (
+            f"the run is not finished (step {steps or 0:.0f} of {planned or 0:.0f}) and the "
+            "file holds no times; pass the job's log for its speed"
+        )
+        yield Problem(file.at(_line(root, "global_step")), text)
+        return
+    where = file.at(_line(sessions.summary, "train_runtime"))
+    if sessions.seconds is None:
+        text = (
+            "the run was resumed: `train_runtime` is that of the last session, shorter than the "
+            "evaluations of the whole run; pass the logs of all sessions"
+        )
+        yield Problem(where, text)
+    elif sessions.count > 1:
+        yield Problem(where, f"the run has {sessions.count} sessions; their times are added")
+
+
+def _values(file: SourceFile, root: Node, sessions: _Sessions | None) -> Iterator[DirectValue]:
     for key, fact in (
         ("global_step", "steps_done"),
         ("max_steps", "max_steps"),
@@ -76,15 +132,17 @@ def _values(file: SourceFile, root: Node, summary: Node | None) -> Iterator[Dire
         ("num_input_tokens_seen", "train_tokens"),
     ):
         yield fact, number_of(root.get(key)), file.at(_line(root, key))
+    summary = sessions.summary if sessions is not None else None
     yield "epochs", _epochs(root, summary), file.at(_line(root, "epoch"))
-    runtime = number_of(summary.get("train_runtime")) if summary is not None else None
-    if summary is None or runtime is None:
+    if sessions is None or sessions.seconds is None:
         return
-    where = file.at(_line(summary, "train_runtime"))
-    yield "wall_clock_hours", runtime / 3600, where
-    yield "step_seconds", runtime / steps if steps else None, where
-    rate = trustworthy_rate(summary.get("train_samples_per_second"))
-    yield "samples_per_second", rate, file.at(_line(summary, "train_samples_per_second"))
+    where = file.at(_line(sessions.summary, "train_runtime"))
+    yield "wall_clock_hours", sessions.seconds / 3600, where
+    yield "step_seconds", sessions.seconds / sessions.steps if sessions.steps else None, where
+    if sessions.count == 1:
+        node = sessions.summary.get("train_samples_per_second")
+        source = file.at(_line(sessions.summary, "train_samples_per_second"))
+        yield "samples_per_second", trustworthy_rate(node), source
 
 
 def _epochs(root: Node, summary: Node | None) -> float | None:
