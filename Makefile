@@ -4,9 +4,11 @@ PYTHON ?= python3
 BIN := .venv/bin
 READY := .venv/.ready
 COPY := build/examples/gpt2-ablation
+# The specification wants the folder to be called as the skill is; a checkout may be called otherwise.
+SKILL := build/skill/compute-budget-planner
 
 .DEFAULT_GOAL := help
-.PHONY: help plan test lint types check pages
+.PHONY: help plan test lint skill types check pages
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z]+:.*## / {printf "make %-6s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -23,12 +25,16 @@ test: $(READY) ## run the tests
 lint: $(READY) ## check style and format
 	@$(BIN)/ruff check . && $(BIN)/ruff format --check .
 
+skill: $(READY) ## check SKILL.md against the Agent Skills specification
+	@rm -rf $(SKILL) && mkdir -p $(SKILL) && cp -R SKILL.md references memory_templates $(SKILL)
+	@$(BIN)/agentskills validate $(SKILL)
+
 types: $(READY) ## check types
 	@$(BIN)/mypy
 
-check: lint types plan test ## everything a change must pass
+check: lint skill types plan test ## everything a change must pass
 
-pages: $(READY) ## after a meant change: renew the outputs in README.md and the golden budget
+pages: $(READY) ## after a meant change: renew the outputs in README.md and tests/golden
 	@$(BIN)/python tests/readme_blocks.py
 
 $(READY): pyproject.toml constraints.txt

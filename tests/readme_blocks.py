@@ -1,6 +1,7 @@
-"""The outputs shown in README.md and the example's budget, made by running the real commands.
+"""The outputs shown in README.md, made by running the real commands.
 
-As a script it renews README.md and tests/golden/gpt2-ablation-budget.md after a meant change.
+As a script it renews README.md and the pages of the examples under tests/golden after a meant
+change.
 
 A block is fenced as `console` and begins with its command:
 
@@ -10,17 +11,14 @@ A block is fenced as `console` and begins with its command:
 
 import re
 import shlex
-import shutil
 import tempfile
 from pathlib import Path
 
 from click.testing import CliRunner
 from compute_budget_planner.cli import main
+from example_pages import GOLDEN, GPT2, IMAGENET, ROOT, copied_example, example_pages
 
-ROOT = Path(__file__).resolve().parent.parent
 README = ROOT / "README.md"
-EXAMPLE = ROOT / "examples" / "gpt2-ablation"
-GOLDEN = ROOT / "tests" / "golden" / "gpt2-ablation-budget.md"
 BUDGET = "code/.agent/compute-budget.md"
 
 _BLOCK = re.compile(
@@ -32,11 +30,8 @@ _PLAN = re.compile(
     r"compute-budget-planner --project-root \$\(COPY\) \\\n\s*(.+) > build/plan\.txt"
 )
 _CUT = "[…]"
-
-
-def copied_example(folder: Path) -> Path:
-    """Copy the example into a folder; a budget left there by a person is not copied."""
-    return Path(shutil.copytree(EXAMPLE, folder / EXAMPLE.name, ignore=lambda *_: {".agent"}))
+_ROWS = 4
+"""Rows of a table shown in README.md, after its header and rule."""
 
 
 def output_of(project: Path, arguments: str) -> str:
@@ -55,10 +50,15 @@ def plan_arguments() -> str:
 
 
 def sections_of(page: str, titles: list[str]) -> str:
-    """Return the beginnings of sections, each up to its first subheading."""
+    """Return the beginnings of sections, each up to the first rows of its first table."""
     plain = re.sub(r"^<!-- budget:.*-->\n", "", page, flags=re.MULTILINE)
     parts = dict(re.findall(r"^## (.+)\n+((?s:.*?))(?=^##|\Z)", plain, re.MULTILINE))
-    return f"\n{_CUT}\n\n".join(f"## {title}\n\n{parts[title].rstrip()}\n" for title in titles)
+    return f"\n{_CUT}\n\n".join(f"## {title}\n\n{_beginning(parts[title])}" for title in titles)
+
+
+def _beginning(section: str) -> str:
+    head = re.match(rf"(?:(?!\|).*\n)*(?:\|.*\n){{0,{2 + _ROWS}}}", section)
+    return head[0] if head else ""
 
 
 def real_output(project: Path, command: str, sections: str | None) -> str:
@@ -84,9 +84,10 @@ def _renew(folder: Path) -> None:
         project = copied_example(folder / str(number))
         output = real_output(project, block["command"], block["sections"])
         text = text[: block.start("output")] + output + text[block.end("output") :]
-        if block["command"] == "make plan":
-            shutil.copy(project / BUDGET, GOLDEN)
     README.write_text(text, encoding="utf-8")
+    for name in (GPT2, IMAGENET):
+        for page, content in example_pages(folder / "pages", name).items():
+            (GOLDEN / page).write_text(content, encoding="utf-8")
 
 
 if __name__ == "__main__":

@@ -87,7 +87,7 @@ def test_the_sections_stand_in_the_order_of_the_suite() -> None:
         "## Skill Directory Layout",
         "## Progressive Loading",
         "## Core Principles",
-        *(f"## Step {n} — " for n in range(1, 7)),
+        *(f"## Step {n} — " for n in range(1, 8)),
         "## Memory Writeback",
         "## Final Sanity Check",
     ]
@@ -153,6 +153,7 @@ def test_each_step_names_a_tool_a_command_and_the_way_by_hand() -> None:
         "cost_ablations",
         "suggest_alternatives",
         "write_budget",
+        "plan_grid",
     )
     parts = re.split(r"^## ", BODY, flags=re.MULTILINE)
     steps = [part for part in parts if part.startswith("Step ")]
