@@ -39,6 +39,10 @@ COMMANDS: dict[str, tuple[list[str], dict[str, object]]] = {
         ["--claim", "CLM-001", "--dry-run"],
         {"claims": ["CLM-001"], "dry_run": True},
     ),
+    "plan_grid": (
+        [JOB, *FACT_OPTIONS, "--budget-flops", "1e18"],
+        {"files": [JOB], "facts": FACTS, "budgets_flops": [1e18]},
+    ),
     "write_budget": (
         [JOB, *FACT_OPTIONS, "--dry-run"],
         {"files": [JOB], "facts": FACTS, "dry_run": True},

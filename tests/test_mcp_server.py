@@ -40,6 +40,7 @@ CALLS: dict[str, dict[str, object]] = {
     "suggest_alternatives": RUN,
     "write_budget": {**RUN, "dry_run": True},
     "update_memory": {"claims": ["CLM-001"], "dry_run": True},
+    "plan_grid": {**RUN, "budgets_flops": [1e18]},
 }
 TAKES = "takes a finite number, a text, true, false or null"
 LONGEST_PREFIX = "mcp__plugin_compute-budget-planner_budget__"

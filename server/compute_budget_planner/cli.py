@@ -9,7 +9,7 @@ import sys
 from collections.abc import Callable
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import click
 
@@ -78,16 +78,20 @@ def _result(
 ) -> "BaseModel":
     from compute_budget_planner.arguments import checked
     from compute_budget_planner.planner.workspace import open_workspace
-    from compute_budget_planner.project.root import find_root, resolve_root
 
     request = checked(spec.request_model(), arguments, spec.name)
-    root = resolve_root(
+    return spec.run(open_workspace(_root(flag), pages, start=Path.cwd()), request)
+
+
+def _root(flag: str | None) -> Path:
+    from compute_budget_planner.project.root import find_root, resolve_root
+
+    return resolve_root(
         flag or os.environ.get(_ROOT_VARIABLE) or find_root(Path.cwd()),
         (),
         os.environ,
         Path.cwd(),
     )
-    return spec.run(open_workspace(root, pages, start=Path.cwd()), request)
 
 
 def _styled(result: "BaseModel") -> str:
@@ -109,6 +113,39 @@ def _serve(*, project_root: str | None, guide: tuple[str, ...]) -> None:
 
     flag, pages = _place(project_root, guide)
     serve(Path(flag) if flag else None, pages)
+
+
+def _measure(
+    *, project_root: str | None, guide: tuple[str, ...], seconds: int | None, **wishes: Any
+) -> None:
+    """Measure the device of this machine and write the project's lab page."""
+    flag, pages = _place(project_root, guide)
+    try:
+        from compute_budget_planner.measuring.session import Request, measure_here
+
+        request = Request(seconds=seconds, guide_pages=pages, **wishes)
+        text = measure_here(_root(flag), request, partial(click.echo, err=True))
+    except PlannerError as error:
+        click.echo(f"error: {error}", err=True)
+        sys.exit(_FAILED)
+    except Exception as error:
+        click.echo(fault_of(error), err=True)
+        sys.exit(_FAILED)
+    click.echo(text)
+
+
+_MEASURE_OPTIONS: tuple[click.Parameter, ...] = (
+    click.Option(["--quick"], is_flag=True, help="About one minute instead of five; no compiling."),
+    click.Option(
+        ["--seconds"],
+        type=click.IntRange(min=1, max=3600),
+        help="Time to measure for, start-up and compiling aside; default 300, with --quick 60.",
+    ),
+    click.Option(
+        ["--gpu"], metavar="NAME", help="The device's name in the guide where its driver is vague."
+    ),
+    click.Option(["--dry-run"], is_flag=True, help="Measure, show the diff and write nothing."),
+)
 
 
 def _add(
@@ -135,4 +172,12 @@ for _spec in TOOLS:
         *(PARAMETERS[field]() for field in _spec.arguments),
         click.Option(["--json", "as_json"], is_flag=True, help="Print the structured result."),
     )
+_add(
+    "measure",
+    "Measure this machine",
+    "Measure what the GPUs of this machine reach (about five minutes, with the PyTorch of your "
+    "environment) and write it as a lab page, whose rows win over the shipped guide.",
+    _measure,
+    *_MEASURE_OPTIONS,
+)
 _add("serve", "MCP server", "Serve the tools over MCP on stdin and stdout.", _serve)

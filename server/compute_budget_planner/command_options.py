@@ -99,6 +99,27 @@ def _as_facts(pairs: Sequence[tuple[str, Scalar]]) -> dict[str, Scalar]:
     return facts
 
 
+def _numbers(text: str) -> dict[str, Scalar]:
+    """Return `params=1e8,tokens=2e9` as an object of numbers."""
+    return _as_facts([_fact(part) for part in text.split(",") if part.strip()])
+
+
+def _scenario(text: str) -> dict[str, object]:
+    name, _, rest = text.partition(":")
+    if not name.strip():
+        message = f"{text!r} is not 'NAME:read_tokens=...,written_tokens=...'."
+        raise click.BadParameter(message)
+    return {"name": name.strip(), **_numbers(rest)}
+
+
+def _relative_cell(text: str) -> dict[str, Scalar]:
+    parts = text.split(",")
+    if len(parts) != 2:
+        message = f"{text!r} is not PARAMS,TOKENS, such as 2,8."
+        raise click.BadParameter(message)
+    return {"params": scalar(parts[0]), "tokens": scalar(parts[1])}
+
+
 def argument_of(field: str, value: Any) -> object:
     """Return an option's value as the request takes it: lists for tuples, an object of facts."""
     if field == "facts":
@@ -144,6 +165,74 @@ PARAMETERS: Mapping[str, Callable[[], click.Parameter]] = {
     ),
     "required_seeds": lambda: click.Option(
         ["--required-seeds"], type=int, help="Seeds the claims need; the plan's when absent."
+    ),
+    "budgets_flops": lambda: click.Option(
+        ["--budget-flops", "budgets_flops"],
+        type=float,
+        multiple=True,
+        help="A training budget in FLOPs, such as 1e20. Repeatable.",
+    ),
+    "budgets_gpu_hours": lambda: click.Option(
+        ["--budget-gpu-hours", "budgets_gpu_hours"],
+        type=float,
+        multiple=True,
+        help="A training budget in GPU-hours. Repeatable.",
+    ),
+    "around": lambda: click.Option(
+        ["--around"],
+        type=click.Choice(["optimum", "model"]),
+        help="What the middle cell is: the law's optimum or the run's model.",
+    ),
+    "cells_per_budget": lambda: click.Option(
+        ["--cells-per-budget"], type=int, help="Sizes per budget; three when absent."
+    ),
+    "higher_budget_factor": lambda: click.Option(
+        ["--higher-budget-factor"], type=float, help="Budget of the trend cell; 1 for none."
+    ),
+    "relative_cells": lambda: click.Option(
+        ["--relative-cell", "relative_cells"],
+        type=_relative_cell,
+        metavar="PARAMS,TOKENS",
+        multiple=True,
+        help="A cell in relative units, such as 2,8. Repeatable.",
+    ),
+    "unit_params": lambda: click.Option(
+        ["--unit-params"], type=float, help="Parameters of one relative unit."
+    ),
+    "unit_tokens": lambda: click.Option(
+        ["--unit-tokens"], type=float, help="Tokens of one relative unit."
+    ),
+    "k": lambda: click.Option(
+        ["--k"], type=float, help="k of C = k·N·D; true FLOPs are counted when absent."
+    ),
+    "law": lambda: click.Option(
+        ["--law"], help="A law of the guide, or none to withhold predictions."
+    ),
+    "generator_tokens": lambda: click.Option(
+        ["--generator-tokens"],
+        type=float,
+        help="Different tokens a generator of synthetic data can produce.",
+    ),
+    "scenarios": lambda: click.Option(
+        ["--scenario", "scenarios"],
+        type=_scenario,
+        metavar="NAME:KEY=NUMBER,...",
+        multiple=True,
+        help="Served volume and weights: read_tokens, written_tokens, lambda_per_gpu_hour, "
+        "mu_per_gpu_hour. Repeatable.",
+    ),
+    "test_time_samples": lambda: click.Option(
+        ["--samples", "test_time_samples"],
+        type=int,
+        multiple=True,
+        help="Answers or search steps per query at test time. Repeatable.",
+    ),
+    "measured_losses": lambda: click.Option(
+        ["--measured-loss", "measured_losses"],
+        type=_numbers,
+        metavar="params=N,tokens=D,loss=L[,seed=S]",
+        multiple=True,
+        help="A loss to fit. Repeatable.",
     ),
     "boards": lambda: click.Option(
         ["--board", "boards"],

@@ -211,6 +211,52 @@ memory and saves something is listed. Nothing is written.
         example={"files": ["jobs/train.sh"]},
     ),
     ToolSpec(
+        name="plan_grid",
+        title="Plan compute-optimal grid",
+        essence=(
+            "Plans a small grid of parameters against tokens at near-equal compute: costs, "
+            "predicted loss, inference cost, which cells to run first."
+        ),
+        details="""
+Three sizes per budget and one cell of a higher budget; true FLOPs, real shapes of the run's family.
+Nothing is written. files, facts, run, measured_runs, from_budget as for estimate_run; facts also
+take unique_tokens. All arguments are optional:
+- budgets_flops, budgets_gpu_hours: lists of budgets; default: what the run costs.
+- around: optimum or model; cells_per_budget; higher_budget_factor (1: no such cell).
+- relative_cells: list of {params, tokens} in units unit_params and unit_tokens; k of C = k*N*D.
+- law: a law of the guide, or none: no predictions, for other data or modalities.
+- generator_tokens: different tokens a generator of synthetic data can produce.
+- scenarios: list of {name, read_tokens, written_tokens, lambda_per_gpu_hour, mu_per_gpu_hour};
+  J = loss + lambda * training + mu * inference GPU-hours.
+- test_time_samples: list of answers or search steps per query.
+- measured_losses: list of {params, tokens, loss, seed}; they are fitted.
+""",
+        request="grid_request:GridRequest",
+        result="results.grid:GridResult",
+        function="planner.gridding:plan_grid",
+        arguments=(
+            *_RUN_ARGUMENTS,
+            "budgets_flops",
+            "budgets_gpu_hours",
+            "around",
+            "cells_per_budget",
+            "higher_budget_factor",
+            "relative_cells",
+            "unit_params",
+            "unit_tokens",
+            "k",
+            "law",
+            "generator_tokens",
+            "scenarios",
+            "test_time_samples",
+            "measured_losses",
+        ),
+        example={
+            "facts": {"seq_len": 2048, "gpu": "H100-SXM-80GB", "n_gpus": 8},
+            "budgets_flops": [1e20],
+        },
+    ),
+    ToolSpec(
         name="write_budget",
         title="Write compute budget",
         essence=(
@@ -224,8 +270,8 @@ arguments are optional:
 - runs: list of names of the main runs; default: all runs found.
 - from_budget: true refreshes the written budget from its stored inputs; default false.
 - decisions: list of {alternative, decision, reason}; decision is accepted, rejected or open.
-- variants, baseline: the ablation matrix as for cost_ablations, and the run its baseline is made
-  from; a design plan among the files needs neither.
+- variants, required_seeds, baseline: the ablation matrix as for cost_ablations, and the run its
+  baseline is made from; a design plan among the files needs none of them.
 - claims: list of linked claims, such as CLM-001.
 - status: draft (default), approved or superseded; a draft may be incomplete.
 - dry_run: true returns the diff and writes nothing; default false.
@@ -242,6 +288,7 @@ arguments are optional:
             "from_budget",
             "baseline",
             "variants",
+            "required_seeds",
             "decisions",
             "claims",
             "status",
