@@ -10,6 +10,7 @@ it fails.
 import math
 from collections.abc import Iterable
 from dataclasses import dataclass
+from functools import lru_cache
 
 from compute_budget_planner.estimation.memory_activations import (
     Activations,
@@ -52,6 +53,7 @@ class MemoryTerms:
     peak: Range
 
 
+@lru_cache(maxsize=512)
 def memory_terms(run: TrainingRun, reference: Reference) -> MemoryTerms:
     """Return the memory of one accelerator at its peak."""
     states = memory_states(run, reference)

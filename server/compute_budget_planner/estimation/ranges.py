@@ -8,7 +8,7 @@ Z80 = 1.2815515655446004
 """Standard normal quantile at 90 %: half the width of a central 80 % range."""
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, slots=True)
 class Range:
     """`low / expected / high`: 10th, 50th and 90th percentile, all finite and not negative."""
 

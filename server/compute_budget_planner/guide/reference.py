@@ -3,6 +3,7 @@
 Pages are read once. Rows of later pages (a lab's own) replace rows of the same key.
 """
 
+import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from functools import cached_property
@@ -31,6 +32,8 @@ _DATASET_TABLES = (
     *("image_datasets", "image_text_datasets", "pretraining_text_datasets"),
     *("task_text_datasets", "instruction_datasets", "sound_datasets"),
 )
+_ADAPTER_PREFIX = re.compile(r"^(?:q?lora|dora)-")
+_VERSION = re.compile(r"(?<=[a-z]\d)-(?=\d-)")
 _QUANTITY_COLUMNS = {"name", "low", "expected", "high", "unit"}
 
 
@@ -39,9 +42,12 @@ def spelling(text: str) -> str:
     return "-".join(text.lower().replace("_", " ").replace("-", " ").replace("/", " ").split())
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Reference:
-    """Typed access to the rows of all pages: table name → row key → row."""
+    """Typed access to the rows of all pages: table name → row key → row.
+
+    Two references are equal when they are one: results computed from one may be kept by it.
+    """
 
     tables: Mapping[str, Mapping[str, Row]]
 
@@ -179,8 +185,13 @@ class Reference:
         return index
 
     def find_model(self, name: str) -> CatalogueModel | None:
-        """Return the known model of that name, with or without its organisation."""
-        for word in (spelling(name), spelling(name.rsplit("/", maxsplit=1)[-1])):
+        """Return the known model of that name, with or without its organisation.
+
+        torchtune's builders (`qlora_llama3_1_8b`) name adapters too and have `_` for a point.
+        """
+        last = spelling(name.rsplit("/", maxsplit=1)[-1])
+        built = _VERSION.sub(".", _ADAPTER_PREFIX.sub("", last))
+        for word in (spelling(name), last, built):
             if word in self._models_by_spelling:
                 return self._models_by_spelling[word]
         return None
