@@ -70,3 +70,12 @@ def test_a_size_that_is_no_whole_number_is_refused_with_its_place() -> None:
     reference = of_rows("| a | | 1.5 | | | x |")
     with pytest.raises(GuideError, match=r"column `dataset_examples`.*no whole number"):
         reference.find_dataset("a")
+
+
+@pytest.mark.parametrize(
+    ("builder", "model"),
+    [("qlora_llama3_1_8b", "llama-3.1-8b"), ("lora_llama3_2_1b", "llama-3.2-1b")],
+)
+def test_a_builder_of_torchtune_is_the_model_it_builds(builder: str, model: str) -> None:
+    reference = load_reference()
+    assert reference.find_model(builder) == reference.find_model(model) is not None

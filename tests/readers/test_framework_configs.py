@@ -322,6 +322,14 @@ def test_what_is_held_back_or_sliced_off_is_said() -> None:
     ]
 
 
+def test_the_input_of_a_network_is_no_image_size() -> None:
+    text = "model: {net: {input_size: 784}}\nbatch_size: 4\n"
+    assert "image_size" not in values(reading_of(research_config.READER, "a.yaml", text).facts)
+    text = "input_size: 224\nbatch_size: 4\n"
+    facts = values(reading_of(research_config.READER, "a.yaml", text).facts)
+    assert facts["image_size"] == 224
+
+
 def test_list_items_may_stand_at_the_indent_of_their_key() -> None:
     text = "datasets:\n- path: x/y\n  type: chat\nbase_model: a/b\nmicro_batch_size: 16\n"
     assert values(reading_of(axolotl.READER, "a.yaml", text).facts)["dataset"] == "x/y"

@@ -113,3 +113,9 @@ def test_no_text_makes_a_reader_raise_anything_but_a_format_error(path: str, tex
         assert error.where.startswith(path)
     else:
         assert reading.path == path
+
+
+def test_the_page_of_file_formats_lists_every_reader_and_no_other() -> None:
+    rows = load_reference().rows("file_formats")
+    assert sorted(rows) == sorted(reader.format for reader in READERS)
+    assert all(row.required("read") and row.required("not_read") for row in rows.values())

@@ -127,12 +127,13 @@ def _read_leniently(workspace: Workspace, path: str) -> Reading:
 def _follow(workspace: Workspace, readings: dict[str, Reading]) -> None:
     """Read the files that files refer to, as long as they lie inside the project."""
     waiting = [(reading.path, ref) for reading in readings.values() for ref in reading.references]
+    looked_at: set[str] = set()
     followed = 0
     while waiting and followed < _MOST_FOLLOWED:
         origin, reference = waiting.pop(0)
         path = locate_reference(workspace, origin, reference)
         if reference.role == "data":
-            _add_data(workspace, readings, origin, reference)
+            _add_data(workspace, readings, looked_at, (origin, reference.path))
             continue
         if path is None or path in readings:
             continue
@@ -143,12 +144,18 @@ def _follow(workspace: Workspace, readings: dict[str, Reading]) -> None:
 
 
 def _add_data(
-    workspace: Workspace, readings: dict[str, Reading], origin: str, reference: FileReference
+    workspace: Workspace,
+    readings: dict[str, Reading],
+    looked_at: set[str],
+    named: tuple[str, str],
 ) -> None:
-    """Look at the file or folder of data a configuration names, where it lies in the project."""
-    for path in candidate_paths(workspace.project, origin, reference.path):
-        if path in readings or path in (".", ""):
+    """Look once at the file or folder of data that (a file, by its path) names."""
+    for path in candidate_paths(workspace.project, *named):
+        if path in readings:
+            return
+        if path in looked_at or path in (".", ""):
             continue
+        looked_at.add(path)
         if (workspace.project.root / path).is_file():
             reading = _read_leniently(workspace, path)
             if reading.kind == DATASET:

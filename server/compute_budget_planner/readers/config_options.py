@@ -27,6 +27,7 @@ _PATH = re.compile(
     r"[^\s:${}<>|]+/[^\s:${}<>|]*|[^\s:/${}<>|]+\.(?:ya?ml|json|toml|py|jsonl|csv|txt)"
 )
 _ASIDE = {"hub", "wandb", "mlflow", "tensorboard", "tracking"}
+_NETWORKS = {"model", "net", "network", "backbone", "encoder", "decoder"}
 _BITS = re.compile(r"(?:bnb[._-]?)?(?:nf|int)?([48])(?:[ _-]?bits?)?", re.I)
 _OUTPUT_KEYS = ("output_dir", "out_dir", "save_dir", "output_path", "checkpoint_dir")
 
@@ -41,6 +42,8 @@ def options_of(file: SourceFile, leaves: Iterable[Leaf]) -> list[Option]:
     for leaf in leaves:
         if any(part in _ASIDE or part.endswith("_kwargs") for part in leaf.sections):
             continue
+        if leaf.key == "input_size" and _NETWORKS.intersection(leaf.sections):
+            continue  # the width of a layer's input, no edge of an image
         where = leaf.place(file)
         if leaf.key == "quantization" and (bits := _BITS.fullmatch(str(leaf.value))):
             options.append(("quantization_bit", bits[1], where))

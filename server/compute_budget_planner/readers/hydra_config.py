@@ -105,7 +105,12 @@ def _spelling(
     return Spelling(
         FORMAT,
         _framework(document),
-        own=[_dataset(settings, composition), *_split(settings), *_optimizer(settings)],
+        own=[
+            _dataset(settings, composition),
+            *_split(settings),
+            *_optimizer(settings),
+            settings.give("learning_rate", "optimizer.lr", "model.optimizer.lr"),
+        ],
         derived=sweep.values,
         left_out=("callbacks", "logger", "extras", "paths", "eval"),
         dropped=sweep.facts | ({"gpus_per_node", "n_gpus"} if on_cpu else set()),

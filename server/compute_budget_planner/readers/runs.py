@@ -1,6 +1,7 @@
 """Which files belong together: a job, the configs it names, and the logs of its earlier runs."""
 
 import posixpath
+import re
 from collections import Counter
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
@@ -14,6 +15,7 @@ What an `included` file says stands in the reading of the file that includes it.
 """
 
 _PART_OF_A_RUN = ("deepspeed", "accelerate", "script_defaults")
+_EVALUATES = re.compile(r"(eval|evaluate|evaluation|predict|inference|generate)(?=[._-])", re.I)
 _SIZE_FACTS = frozenset(
     ["micro_batch_size", "global_batch_size", "epochs", "max_steps", "train_tokens"]
 )
@@ -53,10 +55,11 @@ def assemble_runs(
     called = {inner for path, (files, _) in followed.items() for inner in files if inner != path}
     heads = [path for path in followed if path not in called] or list(followed)
     if not heads:
+        trees = {posixpath.dirname(path) for path, r in readings.items() if r.format == "hydra"}
         followed = {
             path: _follow(path, readings, code_dir)
             for path, reading in sorted(readings.items())
-            if _is_whole_config(reading) and (path in asked or not _is_option(path, readings))
+            if _is_whole_config(reading) and (path in asked or not _is_option(path, trees))
         }
         called = {p for path, (files, _) in followed.items() for p in files if p != path}
         heads = [path for path in followed if path not in called] or list(followed)
@@ -88,20 +91,19 @@ def _is_shell(reference: FileReference) -> bool:
 
 
 def _is_whole_config(reading: Reading) -> bool:
+    if _EVALUATES.match(posixpath.basename(reading.path)):
+        return False
     names = {fact.name for fact in reading.facts}
     whole = reading.kind == "config" and reading.format not in _PART_OF_A_RUN
     return whole and bool(names & _SIZE_FACTS)
 
 
-def _is_option(path: str, readings: Mapping[str, Reading]) -> bool:
+def _is_option(path: str, trees: Collection[str]) -> bool:
     """Tell whether a config stands in a folder below a Hydra configuration, as its groups do."""
     folder = posixpath.dirname(path)
     while folder:
         folder = posixpath.dirname(folder)
-        if any(
-            reading.format == "hydra" and posixpath.dirname(other) == folder
-            for other, reading in readings.items()
-        ):
+        if folder in trees:
             return True
     return False
 
