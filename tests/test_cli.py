@@ -12,8 +12,9 @@ import pytest
 from click.testing import CliRunner, Result
 from compute_budget_planner import planner
 from compute_budget_planner.cli import main
-from compute_budget_planner.command_options import PARAMETERS, scalar
+from compute_budget_planner.command_options import PARAMETERS
 from compute_budget_planner.errors import FactError
+from compute_budget_planner.option_parsing import scalar
 from compute_budget_planner.planner.workspace import open_workspace
 from compute_budget_planner.requests import RunRequest, WriteBudgetRequest
 from compute_budget_planner.tools import TOOLS, ToolSpec
@@ -43,9 +44,22 @@ COMMANDS: dict[str, tuple[list[str], dict[str, object]]] = {
         [JOB, *FACT_OPTIONS, "--budget-flops", "1e18"],
         {"files": [JOB], "facts": FACTS, "budgets_flops": [1e18]},
     ),
+    "diagnose_run": (
+        [JOB, "--target-loss", "2.5", "--data-depends-on", "time"],
+        {"files": [JOB], "target_loss": 2.5, "data_depends_on": ["time"]},
+    ),
+    "check_fairness": (
+        ["--compare", "ours:role=method,trials=8", "--compare", "base:role=baseline,trials=0"],
+        {
+            "compared_runs": [
+                {"name": "ours", "role": "method", "trials": 8},
+                {"name": "base", "role": "baseline", "trials": 0},
+            ]
+        },
+    ),
     "write_budget": (
-        [JOB, *FACT_OPTIONS, "--dry-run"],
-        {"files": [JOB], "facts": FACTS, "dry_run": True},
+        [JOB, *FACT_OPTIONS, "--grid", '{"budgets_flops": [1e18]}', "--dry-run"],
+        {"files": [JOB], "facts": FACTS, "grid": {"budgets_flops": [1e18]}, "dry_run": True},
     ),
 }
 MODULE = [sys.executable, "-m", "compute_budget_planner"]

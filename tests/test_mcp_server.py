@@ -41,6 +41,8 @@ CALLS: dict[str, dict[str, object]] = {
     "write_budget": {**RUN, "dry_run": True},
     "update_memory": {"claims": ["CLM-001"], "dry_run": True},
     "plan_grid": {**RUN, "budgets_flops": [1e18]},
+    "diagnose_run": {"files": [JOB]},
+    "check_fairness": {"compared_runs": [{"name": "a", "trials": 8}, {"name": "b", "trials": 2}]},
 }
 TAKES = "takes a finite number, a text, true, false or null"
 LONGEST_PREFIX = "mcp__plugin_compute-budget-planner_budget__"

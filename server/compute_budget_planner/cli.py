@@ -14,8 +14,9 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from compute_budget_planner import __version__
-from compute_budget_planner.command_options import PARAMETERS, argument_of
-from compute_budget_planner.errors import PlannerError
+from compute_budget_planner.command_options import PARAMETERS
+from compute_budget_planner.errors import PlannerError, ProjectError, RequestError
+from compute_budget_planner.option_parsing import argument_of
 from compute_budget_planner.tools import TOOLS, ToolSpec, fault_of
 
 if TYPE_CHECKING:
@@ -57,13 +58,16 @@ def _run(
     as_json: bool,
     project_root: str | None,
     guide: tuple[str, ...],
+    plot: str | None = None,
     **values: object,
 ) -> None:
-    """Carry a tool out and print its result."""
+    """Carry a tool out, print its result, and draw it into a file where one is named."""
     flag, pages = _place(project_root, guide)
     arguments = {field: argument_of(field, values[field]) for field in spec.arguments}
     try:
         result = _result(spec, arguments, flag, pages)
+        if plot is not None:
+            _draw(result, Path(plot))
     except PlannerError as error:
         click.echo(f"error: {error}", err=True)
         sys.exit(_FAILED)
@@ -81,6 +85,29 @@ def _result(
 
     request = checked(spec.request_model(), arguments, spec.name)
     return spec.run(open_workspace(_root(flag), pages, start=Path.cwd()), request)
+
+
+def _draw(result: "BaseModel", file: Path) -> None:
+    """Draw a result into the file a person named, whose ending says the form.
+
+    Raises:
+        RequestError: the form is unknown, there is nothing to draw, or the extra is missing.
+        ProjectError: the file cannot be written.
+    """
+    from compute_budget_planner.plotting.drawing import drawn, form_of
+    from compute_budget_planner.results.picture import Pictured
+
+    form = form_of(file.name)
+    picture = result.picture if isinstance(result, Pictured) else None
+    if picture is None:
+        raise RequestError("there is nothing to draw: no curve and no predicted loss", where="plot")
+    image = drawn(picture, form)
+    try:
+        file.write_bytes(image)
+    except OSError as error:
+        raise ProjectError(
+            f"the plot cannot be written ({type(error).__name__})", where=file.name
+        ) from error
 
 
 def _root(flag: str | None) -> Path:
@@ -148,6 +175,13 @@ _MEASURE_OPTIONS: tuple[click.Parameter, ...] = (
 )
 
 
+_PLOT = click.Option(
+    ["--plot"],
+    metavar="FILE",
+    help="Draw the result into an .svg or .png file; needs the extra `plot`.",
+)
+
+
 def _add(
     name: str, title: str, about: str, run: Callable[..., None], *options: click.Parameter
 ) -> None:
@@ -170,6 +204,7 @@ for _spec in TOOLS:
         _spec.essence,
         partial(_run, _spec),
         *(PARAMETERS[field]() for field in _spec.arguments),
+        *([_PLOT] if _spec.pictured else []),
         click.Option(["--json", "as_json"], is_flag=True, help="Print the structured result."),
     )
 _add(

@@ -1,137 +1,19 @@
 """The options of the command line, one for every argument a tool can take.
 
-Named after the fields of the request models; `argument_of` turns what click gives into what a
-request takes. Nothing but click is imported, so that `--help` is there in a blink.
+Named after the fields of the request models; what their texts mean stands in `option_parsing`.
 """
 
-import math
-import re
-from collections.abc import Callable, Mapping, Sequence
-from typing import Any
+from collections.abc import Callable, Mapping
 
 import click
 
-Scalar = bool | int | float | str | None
-
-_WORDS: Mapping[str, Scalar] = {"true": True, "false": False, "null": None, "~": None, "": None}
-_INTEGER = re.compile(r"[-+]?(0|[1-9][0-9]*)")
-_FLOAT = re.compile(r"[-+]?([0-9]+\.[0-9]*|\.[0-9]+|[0-9]+(?=[eE]))([eE][-+]?[0-9]+)?")
-_OF_A_VARIANT = ("multiplier", "seeds", "tuning_trials", "priority")
-_DECISION = re.compile(r"(.+?)=(accepted|rejected|open)(?::\s*(.*))?", re.DOTALL)
-
-
-def scalar(text: str) -> Scalar:
-    """Return what a YAML scalar means: `8`, `1e-4`, `true`, `null`; anything else is text.
-
-    Quotes keep text as it is: `"8"`. A number too large for a float stays text, for the
-    vocabulary to refuse.
-    """
-    text = text.strip()
-    if text.lower() in _WORDS:
-        return _WORDS[text.lower()]
-    if len(text) >= 2 and text[0] == text[-1] and text[0] in "\"'":
-        return text[1:-1]
-    if _INTEGER.fullmatch(text) and len(text) < 20:
-        return int(text)
-    if _FLOAT.fullmatch(text) and math.isfinite(float(text)):
-        return float(text)
-    return text
-
-
-def _fact(text: str) -> tuple[str, Scalar]:
-    name, equals, value = text.partition("=")
-    if not equals or not name.strip():
-        message = f"{text!r} is not NAME=VALUE, such as n_gpus=8."
-        raise click.BadParameter(message)
-    return name.strip(), scalar(value)
-
-
-def _measured_run(text: str) -> dict[str, object]:
-    parts = [part.strip() for part in text.split(",") if part.strip()]
-    if not parts:
-        raise click.BadParameter("name a log, or facts such as step_seconds=0.8.")
-    return {
-        "files": [part for part in parts if "=" not in part],
-        "facts": _as_facts([_fact(part) for part in parts if "=" in part]),
-    }
-
-
-def _decision(text: str) -> dict[str, str]:
-    match = _DECISION.fullmatch(text)
-    if match is None:
-        message = (
-            f"{text!r} is not 'ALTERNATIVE=accepted: reason'; a decision is accepted, rejected "
-            "or open."
-        )
-        raise click.BadParameter(message)
-    alternative, decision, reason = match.groups()
-    return {
-        "alternative": alternative.strip(),
-        "decision": decision,
-        "reason": (reason or "").strip(),
-    }
-
-
-def _variant(text: str) -> dict[str, object]:
-    name, _, rest = text.partition(":")
-    if not name.strip():
-        raise click.BadParameter("name the variant, such as half-depth:n_layers=6.")
-    variant: dict[str, object] = {"name": name.strip()}
-    changes: list[tuple[str, Scalar]] = []
-    claims: list[str] = []
-    for part in (part.strip() for part in rest.split(",") if part.strip()):
-        key, value = _fact(part)
-        if key == "claim":
-            claims.append(str(value))
-        elif key in _OF_A_VARIANT:
-            variant[key] = value
-        else:
-            changes.append((key, value))
-    return {**variant, "changes": _as_facts(changes), "claims": claims}
-
-
-def _as_facts(pairs: Sequence[tuple[str, Scalar]]) -> dict[str, Scalar]:
-    facts = dict(pairs)
-    if len(facts) < len(pairs):
-        twice = next(name for name, _ in pairs if sum(name == other for other, _ in pairs) > 1)
-        message = f"the fact `{twice}` is given twice."
-        raise click.UsageError(message)
-    return facts
-
-
-def _numbers(text: str) -> dict[str, Scalar]:
-    """Return `params=1e8,tokens=2e9` as an object of numbers."""
-    return _as_facts([_fact(part) for part in text.split(",") if part.strip()])
-
-
-def _scenario(text: str) -> dict[str, object]:
-    name, _, rest = text.partition(":")
-    if not name.strip():
-        message = f"{text!r} is not 'NAME:read_tokens=...,written_tokens=...'."
-        raise click.BadParameter(message)
-    return {"name": name.strip(), **_numbers(rest)}
-
-
-def _relative_cell(text: str) -> dict[str, Scalar]:
-    parts = text.split(",")
-    if len(parts) != 2:
-        message = f"{text!r} is not PARAMS,TOKENS, such as 2,8."
-        raise click.BadParameter(message)
-    return {"params": scalar(parts[0]), "tokens": scalar(parts[1])}
-
-
-def argument_of(field: str, value: Any) -> object:
-    """Return an option's value as the request takes it: lists for tuples, an object of facts."""
-    if field == "facts":
-        return _as_facts(value)
-    return list(value) if isinstance(value, tuple) else value
-
+from compute_budget_planner import option_parsing
 
 PARAMETERS: Mapping[str, Callable[[], click.Parameter]] = {
     "files": lambda: click.Argument(["files"], nargs=-1, metavar="[FILES]..."),
     "facts": lambda: click.Option(
         ["--fact", "facts"],
-        type=_fact,
+        type=option_parsing.fact,
         metavar="NAME=VALUE",
         multiple=True,
         help="A fact, such as gpu=A100-SXM-80GB; wins over every file, null withdraws a file's "
@@ -143,7 +25,7 @@ PARAMETERS: Mapping[str, Callable[[], click.Parameter]] = {
     ),
     "measured_runs": lambda: click.Option(
         ["--measured", "measured_runs"],
-        type=_measured_run,
+        type=option_parsing.measured_run,
         metavar="PATH[,PATH...][,NAME=VALUE...]",
         multiple=True,
         help="An earlier run to calibrate against: its logs and configs, and facts such as "
@@ -157,7 +39,7 @@ PARAMETERS: Mapping[str, Callable[[], click.Parameter]] = {
     ),
     "variants": lambda: click.Option(
         ["--variant", "variants"],
-        type=_variant,
+        type=option_parsing.variant,
         metavar="NAME[:FACT=VALUE,...]",
         multiple=True,
         help="A variant of the ablation matrix: the facts it changes, and multiplier, seeds, "
@@ -191,7 +73,7 @@ PARAMETERS: Mapping[str, Callable[[], click.Parameter]] = {
     ),
     "relative_cells": lambda: click.Option(
         ["--relative-cell", "relative_cells"],
-        type=_relative_cell,
+        type=option_parsing.relative_cell,
         metavar="PARAMS,TOKENS",
         multiple=True,
         help="A cell in relative units, such as 2,8. Repeatable.",
@@ -215,7 +97,7 @@ PARAMETERS: Mapping[str, Callable[[], click.Parameter]] = {
     ),
     "scenarios": lambda: click.Option(
         ["--scenario", "scenarios"],
-        type=_scenario,
+        type=option_parsing.scenario,
         metavar="NAME:KEY=NUMBER,...",
         multiple=True,
         help="Served volume and weights: read_tokens, written_tokens, lambda_per_gpu_hour, "
@@ -229,10 +111,32 @@ PARAMETERS: Mapping[str, Callable[[], click.Parameter]] = {
     ),
     "measured_losses": lambda: click.Option(
         ["--measured-loss", "measured_losses"],
-        type=_numbers,
+        type=option_parsing.numbers,
         metavar="params=N,tokens=D,loss=L[,seed=S]",
         multiple=True,
         help="A loss to fit. Repeatable.",
+    ),
+    "compared_runs": lambda: click.Option(
+        ["--compare", "compared_runs"],
+        type=option_parsing.compared_run,
+        metavar="NAME:PATH[,PATH...][,KEY=VALUE...]",
+        multiple=True,
+        help="One of the runs compared: its logs and configs, facts, and to judge fairness role, "
+        "trials, metric, validation_data or checkpoint_rule. Repeatable.",
+    ),
+    "target_loss": lambda: click.Option(
+        ["--target-loss"], type=float, help="A validation loss that would be good."
+    ),
+    "validation_split": lambda: click.Option(
+        ["--validation-split"],
+        type=click.Choice(["random", "time", "groups", "fixed"]),
+        help="How the validation data were split off.",
+    ),
+    "data_depends_on": lambda: click.Option(
+        ["--data-depends-on", "data_depends_on"],
+        type=click.Choice(["time", "groups"]),
+        multiple=True,
+        help="Whether the data depend on time or come in groups. Repeatable.",
     ),
     "boards": lambda: click.Option(
         ["--board", "boards"],
@@ -245,9 +149,16 @@ PARAMETERS: Mapping[str, Callable[[], click.Parameter]] = {
     "create_boards": lambda: click.Option(
         ["--create-boards"], is_flag=True, help="Make a missing board from the template."
     ),
+    "grid": lambda: click.Option(
+        ["--grid"],
+        type=option_parsing.json_object,
+        metavar="JSON",
+        help="A compute-optimal grid in the budget: an object of plan-grid's own arguments, such "
+        """as '{"budgets_flops": [1e19]}'; '{}' for one at the run's own cost.""",
+    ),
     "decisions": lambda: click.Option(
         ["--decision", "decisions"],
-        type=_decision,
+        type=option_parsing.decision,
         metavar="ALTERNATIVE=DECISION[: REASON]",
         multiple=True,
         help="A decision on a cheaper alternative: accepted, rejected or open, such as "

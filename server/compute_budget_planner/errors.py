@@ -13,7 +13,6 @@ Every message says what was wrong, where, and what would be right.
 from collections.abc import Iterable
 from difflib import get_close_matches
 
-
 _MOST_LISTED = 24
 
 

@@ -9,6 +9,7 @@ import json
 import logging
 import os
 import sys
+from base64 import b64encode
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Annotated, Any, cast
@@ -19,7 +20,13 @@ from mcp.server.mcpserver.exceptions import ToolError
 from mcp.server.mcpserver.resolve import ListRoots, Resolve
 from mcp.server.mcpserver.tools import Tool
 from mcp.server.mcpserver.utilities.func_metadata import ArgModelBase
-from mcp.types import CallToolResult, ListRootsResult, TextContent, ToolAnnotations
+from mcp.types import (
+    CallToolResult,
+    ImageContent,
+    ListRootsResult,
+    TextContent,
+    ToolAnnotations,
+)
 from pydantic import BaseModel, ValidationError, create_model
 
 from compute_budget_planner import __version__
@@ -27,7 +34,9 @@ from compute_budget_planner.arguments import refusal
 from compute_budget_planner.errors import PlannerError
 from compute_budget_planner.markdown.result_text import text_of
 from compute_budget_planner.planner.workspace import Workspace, open_workspace
+from compute_budget_planner.plotting.drawing import can_draw, drawn
 from compute_budget_planner.project.root import resolve_root
+from compute_budget_planner.results.picture import Pictured
 from compute_budget_planner.shortening import MAX_CHARACTERS, shortened
 from compute_budget_planner.tools import TOOLS, ToolSpec, fault_of, instructions
 
@@ -138,5 +147,15 @@ def _both_halves(result: BaseModel) -> CallToolResult:
     structured = short.model_dump(mode="json")
     json.dumps(structured, allow_nan=False)
     return CallToolResult(
-        content=[TextContent(type="text", text=text)], structured_content=structured
+        content=[TextContent(type="text", text=text), *_image(result)],
+        structured_content=structured,
     )
+
+
+def _image(result: BaseModel) -> list[ImageContent]:
+    """Return the picture of a result where it has one and the extra that draws it is installed."""
+    picture = result.picture if isinstance(result, Pictured) else None
+    if picture is None or not can_draw():
+        return []
+    data = b64encode(drawn(picture, "png")).decode("ascii")
+    return [ImageContent(type="image", data=data, mime_type="image/png")]

@@ -4,6 +4,8 @@ from typing import Annotated, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, FiniteFloat, StrictBool, StrictInt, StrictStr
 
+from compute_budget_planner.grid_arguments import BudgetGrid
+
 FactInput = StrictBool | StrictInt | Annotated[FiniteFloat, Field(strict=True)] | StrictStr | None
 """A fact as the caller writes it; null withdraws the value a file gives."""
 
@@ -106,6 +108,10 @@ class WriteBudgetRequest(_Closed):
     )
     required_seeds: Annotated[StrictInt, Field(ge=1, le=1000)] | None = Field(
         default=None, description="Seeds the claims need; the plan's number when left out."
+    )
+    grid: BudgetGrid | None = Field(
+        default=None,
+        description="A compute-optimal grid to plan with the budget: arguments as for plan_grid.",
     )
     decisions: list[Decision] = Field(
         default_factory=list, description="Decisions on alternatives to record."

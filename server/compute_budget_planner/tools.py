@@ -25,7 +25,8 @@ class ToolSpec:
     """A tool: what it is called, what it says of itself, what it takes, gives and may change.
 
     `essence` is the sentence a client shows where it defers the description. `arguments` are
-    the fields of the request model. `destructive` means that existing text can be replaced.
+    the fields of the request model. `destructive` means that existing text can be replaced,
+    `pictured` that the result can be drawn.
     """
 
     name: str
@@ -40,6 +41,7 @@ class ToolSpec:
     read_only: bool = True
     destructive: bool = False
     idempotent: bool = True
+    pictured: bool = False
 
     @property
     def description(self) -> str:
@@ -255,6 +257,74 @@ take unique_tokens. All arguments are optional:
             "facts": {"seq_len": 2048, "gpu": "H100-SXM-80GB", "n_gpus": 8},
             "budgets_flops": [1e20],
         },
+        pictured=True,
+    ),
+    ToolSpec(
+        name="diagnose_run",
+        title="Diagnose run from its curves",
+        essence=(
+            "Reads loss curves: capacity-limited, overfitting, under-training, converged, unstable "
+            "or not yet readable, with evidence and the next experiment."
+        ),
+        details="""
+Slopes are robust and noise-aware, thresholds those of references/run-diagnosis.md. Several runs
+are also compared at equal compute. Nothing is written. All arguments are optional:
+- files: logs of any known format and their configs; a folder of logs is a run. Default: the known
+  places are searched.
+- facts: facts of all the runs, such as unique_tokens, dataset_examples, max_steps.
+- compared_runs: list of {name, files, facts}, several runs with their own facts.
+- target_loss: a validation loss that would be good, to tell converged from capacity-limited.
+- validation_split: random, time, groups or fixed; data_depends_on: list out of time, groups. A
+  random split of such data is named as a reason to doubt.
+""",
+        request="diagnosis_request:DiagnoseRequest",
+        result="results.diagnosis:DiagnosisResult",
+        function="planner.diagnosing:diagnose_run",
+        arguments=(
+            "files",
+            "facts",
+            "compared_runs",
+            "target_loss",
+            "validation_split",
+            "data_depends_on",
+        ),
+        example={"files": ["logs/train.log"], "facts": {"unique_tokens": 2_000_000_000}},
+        pictured=True,
+    ),
+    ToolSpec(
+        name="check_fairness",
+        title="Check fairness of comparison",
+        essence=(
+            "Lists which rules of a fair comparison a plan, baseline audit or set of configs "
+            "breaks, with the numbers and how to mend them."
+        ),
+        details="""
+Fixed steps taken for fixed compute, epochs for data, unequal tuning, one learning rate for all
+sizes, different data, metric or checkpoint rule, random splits, unequal seeds. Nothing is written.
+All arguments are optional:
+- files: design plan, baseline audit, configs, jobs; default: the known places are searched.
+- facts: facts all sides share; baseline: name of the run a matrix changes, of several.
+- compared_runs: list of {name, files, facts, role, trials, validation_data, metric,
+  checkpoint_rule}; role is method, baseline or cell; trials are tuning trials, 0 for defaults.
+- validation_split: random, time, groups or fixed; data_depends_on: list out of time, groups.
+""",
+        request="diagnosis_request:FairnessRequest",
+        result="results.fairness:FairnessResult",
+        function="planner.judging_fairness:check_fairness",
+        arguments=(
+            "files",
+            "facts",
+            "baseline",
+            "compared_runs",
+            "validation_split",
+            "data_depends_on",
+        ),
+        example={
+            "compared_runs": [
+                {"name": "ours", "role": "method", "trials": 40},
+                {"name": "baseline", "role": "baseline", "trials": 0},
+            ]
+        },
     ),
     ToolSpec(
         name="write_budget",
@@ -272,6 +342,8 @@ arguments are optional:
 - decisions: list of {alternative, decision, reason}; decision is accepted, rejected or open.
 - variants, required_seeds, baseline: the ablation matrix as for cost_ablations, and the run its
   baseline is made from; a design plan among the files needs none of them.
+- grid: object of plan_grid's own arguments, such as budgets_flops and scenarios, and run where
+  there are several; {} for a grid at the run's own cost. Drawn beside the page where possible.
 - claims: list of linked claims, such as CLM-001.
 - status: draft (default), approved or superseded; a draft may be incomplete.
 - dry_run: true returns the diff and writes nothing; default false.
@@ -289,6 +361,7 @@ arguments are optional:
             "baseline",
             "variants",
             "required_seeds",
+            "grid",
             "decisions",
             "claims",
             "status",

@@ -9,6 +9,7 @@ from compute_budget_planner.estimation.calibration import (
     calibrate,
     proven_peak_gib,
     resemblance,
+    seen_peak_gib,
 )
 from compute_budget_planner.estimation.estimate import Estimate
 from compute_budget_planner.estimation.overheads import overheads
@@ -160,11 +161,21 @@ def test_a_duration_over_steps_holds_what_stands_beside_the_steps() -> None:
     assert steps is not None
     hours = seconds(run) * steps.optimizer_steps / 3600
     lines = overheads(run, steps, hours, REFERENCE)
-    inside = sum(line.hours.expected for line in lines if line.name != "start-up")
+    beside = {"start-up", "data stalls"}
+    inside = sum(line.hours.expected for line in lines if line.name not in beside)
     over_all = seconds(run) + inside * 3600 / steps.optimizer_steps
     whole_run = Measured("earlier", run, over_all, whole_run=True)
     assert calibrated(run, whole_run).factor == pytest.approx(1.0)
     assert calibrated(run, Measured("earlier", run, over_all)).factor > 1.0
+
+
+def test_a_measured_step_has_waited_for_its_data_already() -> None:
+    run = whole()
+
+    def overheads_of(*runs: Measured) -> set[str]:
+        return {line.name for line in estimate_of(*runs, **WHOLE).overheads}
+
+    assert overheads_of() - overheads_of(measured(run, 1.2)) == {"data stalls"}
 
 
 def test_a_finished_run_of_the_configuration_proves_its_peak() -> None:
@@ -176,3 +187,12 @@ def test_a_finished_run_of_the_configuration_proves_its_peak() -> None:
     broken = measured(plan, 1.0, finished=False, peak_memory_gib=30.5)
     other = measured(whole(**NEAR), 1.0, finished=True, peak_memory_gib=30.5)
     assert proven_peak_gib(plan, [broken, other]) is None
+
+
+def test_a_run_of_the_configuration_shows_its_peak_before_it_ends() -> None:
+    plan = whole()
+    going_on = measured(plan, 1.0, finished=False, peak_memory_gib=30.5)
+    ended = measured(plan, 1.0, finished=True, peak_memory_gib=28.0)
+    other = measured(whole(**NEAR), 1.0, finished=True, peak_memory_gib=70.0)
+    assert seen_peak_gib(plan, [ended, going_on, other]) == 30.5
+    assert seen_peak_gib(plan, [other, measured(plan, 1.0)]) is None

@@ -13,6 +13,7 @@ from compute_budget_planner.estimation.memory_activations import activations
 from compute_budget_planner.estimation.memory_states import memory_states
 from compute_budget_planner.estimation.memory_terms import MemoryTerms, memory_terms
 from compute_budget_planner.estimation.ranges import Range
+from compute_budget_planner.numbers import brief
 from compute_budget_planner.workload.architecture import Architecture
 from compute_budget_planner.workload.run import TrainingRun
 from hypothesis import assume, given, settings
@@ -406,6 +407,26 @@ def test_an_earlier_run_of_the_configuration_proves_what_is_enough() -> None:
     assert proven.verdict == "FITS"
     assert proven.peak.high == 36.0
     assert proven.reason.startswith("an earlier run of this configuration ended well")
+
+
+def test_a_peak_above_the_prediction_is_believed_and_said() -> None:
+    run = whole(model="gpt2", gpu="A100-SXM-40GB", micro_batch_size=1)
+    predicted = estimate_memory(run, REFERENCE).peak
+    found = estimate_memory(run, REFERENCE, seen_gib=39.5)
+    assert (found.peak.low, found.peak.expected, found.peak.high) == (39.5, 39.5, 39.5)
+    assert found.verdict == "TIGHT"
+    assert found.reason == (
+        f"an earlier run of this configuration reached 39.5 GiB; {brief(predicted.low)} to "
+        f"{brief(predicted.high)} GiB were predicted: some fact differs"
+    )
+
+
+def test_a_peak_within_the_prediction_is_its_low_end() -> None:
+    run = whole(model="llama-2-7b", gpu="A100-SXM-40GB", sharding="zero1", micro_batch_size=2)
+    predicted = estimate_memory(run, REFERENCE).peak
+    peak = estimate_memory(run, REFERENCE, seen_gib=predicted.expected).peak
+    assert (peak.low, peak.expected) == (predicted.expected, predicted.expected)
+    assert peak.high == predicted.high
 
 
 @CASES

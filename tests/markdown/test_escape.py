@@ -114,3 +114,8 @@ def test_a_fence_is_longer_than_any_run_inside(text: str) -> None:
     fence = fence_around(text)
     assert len(fence) >= 3
     assert fence not in text
+
+
+@pytest.mark.parametrize("text", ["-0.33", "-40", "+5 %"])
+def test_a_number_with_its_sign_opens_no_list_and_stays_as_it_is(text: str) -> None:
+    assert escaped(text) == text

@@ -73,6 +73,7 @@ def test_a_budget_alone_gives_three_equal_cells_around_the_optimum_and_a_dearer_
 
 def test_every_cell_costs_what_estimate_run_says_of_the_same_facts(workspace: Workspace) -> None:
     result = planned(workspace, {"model": "gpt2", "unique_tokens": 10**10}, budgets_flops=[1e19])
+    assert result.cells
     for row in result.cells:
         facts = {
             **FACTS,
@@ -236,7 +237,7 @@ def test_far_from_the_fitted_sizes_only_those_cells_are_withheld(workspace: Work
     assert "outside the fitted range of `chinchilla-corrected`" in result.withheld
     assert result.budgets[1].note == "beyond the fitted range: a place to start"
     tiny = planned(workspace, {"vocab_size": 512, "params_total": 1_000_000}, budgets_flops=[1e15])
-    assert all(c.predicted_loss is None for c in tiny.cells)
+    assert {c.predicted_loss for c in tiny.cells} == {None}
     assert tiny.run_first
 
 
@@ -346,7 +347,7 @@ def test_a_grid_of_which_nothing_fits_names_no_first_cell(workspace: Workspace) 
     )
     assert result.run_first == []
     assert any("No cell of the lowest budget fits in memory" in w for w in result.warnings)
-    assert all(c.memory_verdict == "OOM" and c.flags for c in result.cells)
+    assert {(c.memory_verdict, bool(c.flags)) for c in result.cells} == {("OOM", True)}
 
 
 def test_tensor_and_pipeline_parallel_cells_stay_divisible(workspace: Workspace) -> None:
@@ -356,6 +357,7 @@ def test_tensor_and_pipeline_parallel_cells_stay_divisible(workspace: Workspace)
         budgets_flops=[1e22],
         around="model",
     )
+    assert result.cells
     for row in result.cells:
         assert (row.n_heads % 4, row.n_layers % 2) == (0, 0)
         assert row.gpu_hours is not None

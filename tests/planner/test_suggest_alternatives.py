@@ -86,6 +86,7 @@ def test_nothing_is_listed_that_does_not_fit_or_saves_nothing(
     tmp_path: Path, shape: Callable[[Path], Path], request_: dict[str, object]
 ) -> None:
     result = suggested(open_workspace(shape(tmp_path)), **request_)
+    assert result.alternatives
     for a in result.alternatives:
         savings = {
             "GPU-hours": a.saving_gpu_hours_percent,
@@ -139,7 +140,9 @@ def test_half_the_steps_are_half_the_hours_but_for_the_start(tmp_path: Path) -> 
 
 def test_a_faster_device_saves_hours_and_tells_the_cost_apart(tmp_path: Path) -> None:
     workspace = open_workspace(projects.control_root(tmp_path))
-    faster = named(suggested(workspace, facts={"gpu": "A100-SXM-80GB"}), "faster hardware: H100-SXM-80GB")
+    faster = named(
+        suggested(workspace, facts={"gpu": "A100-SXM-80GB"}), "faster hardware: H100-SXM-80GB"
+    )
     assert faster.changes == {"gpu": "H100-SXM-80GB"}
     assert faster.saving_gpu_hours_percent == pytest.approx(faster.saving_wall_clock_percent, abs=1)
     prices = workspace.reference.accelerators

@@ -25,6 +25,7 @@ def test_a_control_root_lists_code_before_root_and_plans_last(tmp_path):
         "code/.agent/run-status/runs.json",
         "code/docs/ops/runs.yaml",
         "code/outputs/logs/a/slurm-1.out",
+        "code/outputs/gpt-1042.out",
         "code/outputs/a/eval_results.json",
         "code/outputs/a/checkpoint-10/trainer_state.json",
         "code/models/small/config.json",

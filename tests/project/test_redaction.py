@@ -4,10 +4,9 @@ import unicodedata
 from pathlib import Path
 
 import pytest
-from compute_budget_planner.project import clean_text, private_paths, table_cell
+from compute_budget_planner.project import clean_text, private_paths
 from hypothesis import given
 from hypothesis import strategies as st
-from markdown_it import MarkdownIt
 
 ROOT = Path("/home/alice/proj")
 
@@ -43,36 +42,6 @@ def test_clean_text_is_one_bounded_visible_line_and_stays_so(text, limit):
     assert len(shown) <= limit
     assert not {unicodedata.category(c) for c in shown} & {"Cc", "Cf", "Cs", "Zl", "Zp"}
     assert clean_text(shown, limit) == shown
-
-
-@pytest.mark.parametrize(
-    ("text", "cell"),
-    [
-        ("a | b", r"a \| b"),
-        (r"a \| b", r"a \\\| b"),
-        ("`rm`", r"\`rm\`"),
-        ("x\n| evil |", r"x \| evil \|"),
-        ("<!-- budget:end -->", "&lt;!-- budget:end --&gt;"),
-        ("<script>", "&lt;script>"),
-        ("# Heading", r"\# Heading"),
-        ("< 30 min, 2 > 1", "< 30 min, 2 > 1"),
-        ("ends with \\", r"ends with \\"),
-    ],
-)
-def test_a_cell_is_escaped(text, cell):
-    assert table_cell(text) == cell
-
-
-@given(st.text(alphabet="a|\\`#<>!-/ \n*", max_size=30))
-def test_a_cell_stays_one_cell_without_html_or_code(text):
-    page = f"| a | b |\n|---|---|\n| {table_cell(text)} | end |\n"
-    tokens = MarkdownIt("commonmark").enable("table").parse(page)
-    cells = [tokens[i + 1] for i, token in enumerate(tokens) if token.type == "td_open"]
-    assert len(cells) == 2
-    assert cells[1].content == "end"
-    inside = {child.type for child in cells[0].children or []}
-    assert not inside & {"html_inline", "code_inline"}
-    assert "html_block" not in {token.type for token in tokens}
 
 
 @pytest.mark.parametrize(

@@ -134,6 +134,7 @@ def test_parquet_metadata_that_cannot_be_read_are_a_question() -> None:
 
 def test_the_held_out_part_of_a_hubs_parquet_files_is_no_training_data() -> None:
     assert not parquet.READER.matches(binary("data/validation-0.parquet", footer(ROWS_1000)))
+    assert not token_files.READER.matches(binary("data/fineweb_validation_000000.bin", b"tokens"))
 
 
 def test_the_cache_of_the_hub_counts_its_splits() -> None:

@@ -16,7 +16,7 @@ from compute_budget_planner.readers.python_values import assigned, module_of
 from compute_budget_planner.readers.registry import read_file
 from file_facts import of_basis, problem_texts, reading_of, values
 from file_trees import tree
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 
@@ -221,6 +221,7 @@ def test_a_batch_of_unknown_scope_stays_a_question_in_a_script_too() -> None:
     assert "per device or global?" in problem_texts(reading)[0]
 
 
+@example("c=0")
 @given(st.text(alphabet="abdict_=(){}[]'*+-.,:0123456789 \n", max_size=80))
 def test_no_python_makes_a_reader_raise_anything_but_a_format_error(text: str) -> None:
     for start in ("_base_ = 'a.py'\n", "block_size = 1\n", "def get_config():\n  ConfigDict\n  "):

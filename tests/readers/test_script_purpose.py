@@ -27,9 +27,7 @@ def told(script: str) -> dict[str, object]:
         ("floral.py", {}),
     ],
 )
-def test_a_script_is_known_by_the_words_of_its_name(
-    script: str, expected: dict[str, str]
-) -> None:
+def test_a_script_is_known_by_the_words_of_its_name(script: str, expected: dict[str, str]) -> None:
     assert told(script) == expected
 
 

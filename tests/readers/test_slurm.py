@@ -142,7 +142,7 @@ def test_directives_behind_the_first_command_are_ignored_and_told():
     found = read(script("--gres=gpu:1 -t 60", body="cd x\n#SBATCH --gres=gpu:8\npython train.py\n"))
     assert hardware(found)["n_gpus"] == 1
     assert texts(found) == [
-        "jobs/a.sh:4: `#SBATCH` behind the first command is ignored by Slurm. Move it up."
+        "jobs/a.sh:4: `#SBATCH` behind the first command is ignored. Move it up."
     ]
 
 

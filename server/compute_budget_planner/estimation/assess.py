@@ -9,10 +9,12 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 
 from compute_budget_planner.estimation.calibration import (
+    WITHIN_MEASURED_STEPS,
     Calibration,
     Measured,
     calibrate,
     proven_peak_gib,
+    seen_peak_gib,
 )
 from compute_budget_planner.estimation.device_count import enough_devices
 from compute_budget_planner.estimation.estimate import Estimate, LogSpread, estimate
@@ -37,7 +39,10 @@ _EDGE = 0.98
 
 @dataclass(frozen=True)
 class Assessment:
-    """All about one run; without a run only `resolution` says anything."""
+    """All about one run; without a run only `resolution` says anything.
+
+    `settled` are the choices nobody made, taken because the usual ones would not fit in memory.
+    """
 
     resolution: Resolution
     run: TrainingRun | None
@@ -45,6 +50,7 @@ class Assessment:
     calibration: Calibration | None
     estimate: Estimate | None
     memory: MemoryEstimate | None
+    settled: tuple[Fact, ...] = ()
 
 
 def assess(
@@ -90,16 +96,23 @@ def assess(
     step_spread = spread.spread
     if calibration is not None:
         step_spread = _narrowed(step_spread, calibration)
-    memory = estimate_memory(run, reference, spread.others, proven_peak_gib(run, measured))
+    memory = estimate_memory(
+        run,
+        reference,
+        spread.others,
+        proven_peak_gib(run, measured),
+        seen_peak_gib(run, measured),
+    )
     timed = None
     if steps is not None:
         factor = 1.0 if calibration is None else calibration.factor
+        within_steps = () if calibration is None else WITHIN_MEASURED_STEPS
         if calibration is None:
             slowdown = tight_slowdown(memory, reference)
             factor = slowdown.expected
             step_spread = _slowed(step_spread, slowdown)
-        timed = estimate(run, steps, step_spread, reference, factor)
-    return Assessment(resolution, run, spread, calibration, timed, memory)
+        timed = estimate(run, steps, step_spread, reference, factor, within_steps)
+    return Assessment(resolution, run, spread, calibration, timed, memory, settled)
 
 
 def tight_slowdown(memory: MemoryEstimate, reference: Reference) -> Range:

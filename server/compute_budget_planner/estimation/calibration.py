@@ -16,6 +16,9 @@ from compute_budget_planner.guide.reference import Reference
 from compute_budget_planner.numbers import brief
 from compute_budget_planner.workload.run import TrainingRun
 
+WITHIN_MEASURED_STEPS = frozenset({"data stalls"})
+"""Overheads that a measured step holds already: it has waited for its data."""
+
 
 @dataclass(frozen=True)
 class Measured:
@@ -90,7 +93,8 @@ def predicted_seconds(item: Measured, reference: Reference) -> float:
     hours = seconds * steps.optimizer_steps / 3600
     lines = overheads(item.run, steps, hours, reference)
     # The clock of a trainer starts after imports and loading.
-    inside = sum(line.hours.expected for line in lines if line.name != "start-up")
+    beside = WITHIN_MEASURED_STEPS | {"start-up"}
+    inside = sum(line.hours.expected for line in lines if line.name not in beside)
     return seconds + inside * 3600 / steps.optimizer_steps
 
 
@@ -122,3 +126,16 @@ def proven_peak_gib(plan: TrainingRun, measured: Sequence[Measured]) -> float | 
     ]
     known = [peak for peak in shown if peak is not None]
     return min(known) if known else None
+
+
+def seen_peak_gib(plan: TrainingRun, measured: Sequence[Measured]) -> float | None:
+    """Return the largest peak that runs of the plan's configuration have reached, None unmeasured.
+
+    The plan needs at least as much, whether such a run ended well or is still going on.
+    """
+    peaks = [
+        item.peak_memory_gib
+        for item in measured
+        if item.peak_memory_gib is not None and resemblance(plan, item.run) == "same"
+    ]
+    return max(peaks, default=None)

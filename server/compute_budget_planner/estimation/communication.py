@@ -98,7 +98,7 @@ def data_parallel_seconds(
     inner = run.parallelism.tp * run.parallelism.cp
     gradients = ring_seconds(trainable_on_rank * gradient_bytes, dp, run, reference, inner)
     if run.parallelism.sharding in ("fsdp", "zero3"):
-        weight_bytes = 4.0 if run.numerics.precision in ("fp32", "tf32") else 2.0
+        weight_bytes = reference.precisions[run.numerics.precision].weight_bytes
         if run.numerics.quantization in ("nf4", "fp4"):
             weight_bytes = reference.value("nf4_bytes")
         gathers = 2 * ring_seconds(params_on_rank * weight_bytes, dp, run, reference, inner)

@@ -1,6 +1,7 @@
 """One run: steps, time, GPU-hours, energy and cost, before assumptions widen them."""
 
 import math
+from collections.abc import Collection
 from dataclasses import dataclass
 
 from compute_budget_planner.estimation.device_rate import dense_peak_tflops
@@ -59,8 +60,11 @@ def estimate(
     spread: LogSpread,
     reference: Reference,
     factor: float = 1.0,
+    within_steps: Collection[str] = (),
 ) -> Estimate:
     """Estimate a run whose step time spreads by `spread` and is corrected by `factor`.
+
+    `within_steps` names the overheads that the corrected step time holds already.
 
     Raises:
         FactError: the guide lacks a rate of the device.
@@ -73,7 +77,8 @@ def estimate(
     )
     step_seconds = spread.around(step.seconds)
     step_hours = step.seconds * steps.optimizer_steps / 3600
-    lines = overheads(run, steps, step_hours, reference)
+    beside = overheads(run, steps, step_hours, reference)
+    lines = tuple(line for line in beside if line.name not in within_steps)
     wall = step_seconds.scaled(steps.optimizer_steps / 3600).plus(total(o.hours for o in lines))
     flops_step, convention = flops_per_step(run)
     peak = dense_peak_tflops(run.hardware.accelerator, run.numerics.precision) * 1e12

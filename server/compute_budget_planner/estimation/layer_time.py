@@ -64,7 +64,7 @@ def matmul_forward_seconds(
 
 def backward_factor(numerics: Numerics) -> float:
     """Return backward over forward matmul time: 2, or 1 when weights are frozen (LoRA ≈ 4N)."""
-    return 1.0 if numerics.method in ("lora", "qlora") else 2.0
+    return 1.0 if numerics.trains_adapters else 2.0
 
 
 def recompute_factor(numerics: Numerics, reference: Reference) -> float:
@@ -143,13 +143,13 @@ def _elementwise_bytes(group: LayerGroup, micro: MicroStep) -> float:
     if numerics.precision == "fp8":
         # Inputs and gradients of matmuls are scaled and cast, also transposed.
         elements += micro.reference.value("fp8_cast_elements") * (model.d_model + group.ffn_width)
-    element_bytes = 4.0 if numerics.precision in ("fp32", "tf32") else 2.0
+    element_bytes = micro.reference.precisions[numerics.precision].activation_bytes
     traffic = numerics.framework_class.traffic
     if numerics.compile:
         fused = max(1.0, traffic * micro.reference.value("compile_traffic"))
         traffic = min(traffic, fused)
     moved = elements * traffic
-    if numerics.method in ("lora", "qlora"):
+    if numerics.trains_adapters:
         # Adapters read every input again and add to every output.
         moved += sum((m.d_in + m.d_out) * m.calls * m.share for m in group.matmuls)
     # The backward pass reads and writes about twice what the forward pass does.
@@ -168,7 +168,7 @@ def _launch_seconds(
     group: LayerGroup, numerics: Numerics, recompute: float, reference: Reference
 ) -> float:
     extra = {
-        "kernels_lora": numerics.method in ("lora", "qlora"),
+        "kernels_lora": numerics.trains_adapters,
         "kernels_qlora": numerics.method == "qlora",
         "kernels_moe": group.moe,
         "kernels_fp8": numerics.precision == "fp8",

@@ -47,11 +47,13 @@ def estimate_memory(
     reference: Reference,
     others: tuple[TrainingRun, ...] = (),
     proven_gib: float | None = None,
+    seen_gib: float | None = None,
 ) -> MemoryEstimate:
     """Return the memory estimate of a run.
 
     `others` are the same run with other plausible values of assumed facts: the peak spans them
     all, so an unstated gradient type or loss kernel makes the verdict UNCERTAIN, not wrong.
+    `proven_gib` was enough for a run of this configuration, `seen_gib` was reached by one.
     """
     found = memory_terms(run, reference)
     if not isinstance(run.model, Architecture) and run.model.activations_per_sample is None:
@@ -75,6 +77,11 @@ def estimate_memory(
         peak = Range(
             min(peak.low, proven_gib), min(peak.expected, proven_gib), min(peak.high, proven_gib)
         )
+    risen = seen_gib is not None and seen_gib > peak.high
+    if seen_gib is not None:
+        peak = Range(
+            max(peak.low, seen_gib), max(peak.expected, seen_gib), max(peak.high, seen_gib)
+        )
     verdict = verdict_of(peak, capacity, reference)
     if ambiguous and verdict != "UNKNOWN":
         sizes = {other.hardware.accelerator.memory_gib for other in others}
@@ -86,7 +93,9 @@ def estimate_memory(
         peak,
         capacity,
         found.terms,
-        _reason(verdict, found, peak, capacity, proven_gib),
+        _above_prediction(found.peak, peak)
+        if risen
+        else _reason(verdict, found, peak, capacity, proven_gib),
         "" if verdict in ("FITS", "TIGHT", "UNKNOWN") else _smallest_fix(run, others, reference),
         largest_micro_batch(run, reference),
     )
@@ -115,6 +124,13 @@ def _reason(
     return (
         f"the peak of {brief(peak.low)} to {brief(peak.high)} GiB {relation} "
         f"{brief(capacity)} GiB; biggest term: {biggest} {size} GiB"
+    )
+
+
+def _above_prediction(predicted: Range, peak: Range) -> str:
+    return (
+        f"an earlier run of this configuration reached {brief(peak.expected)} GiB; "
+        f"{brief(predicted.low)} to {brief(predicted.high)} GiB were predicted: some fact differs"
     )
 
 

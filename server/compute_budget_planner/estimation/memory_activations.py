@@ -7,14 +7,13 @@ equations 1 to 4), in the general form for grouped queries, gated feed-forward p
 from dataclasses import dataclass
 
 from compute_budget_planner.estimation.matmuls import LayerGroup, head_matmul, layer_groups
-from compute_budget_planner.estimation.memory_states import shards_weights, times
-from compute_budget_planner.estimation.ranges import Range
+from compute_budget_planner.estimation.memory_states import shards_weights
+from compute_budget_planner.estimation.ranges import Range, times
 from compute_budget_planner.guide.reference import Reference
 from compute_budget_planner.workload.architecture import Architecture, SampleModel
 from compute_budget_planner.workload.run import TrainingRun
 
 _FUSED_CLASSES = {"megatron", "fused-finetuning"}
-_WIDE = {"fp32", "tf32"}
 
 
 @dataclass(frozen=True)
@@ -35,7 +34,8 @@ def activations(run: TrainingRun, model: Architecture, reference: Reference) -> 
     """Return the activations of a transformer in bytes."""
     kind = run.numerics.activation_checkpointing
     tokens = run.batch.micro_batch_size * (run.data.seq_len or 1) / run.parallelism.cp
-    width = 2.0 if run.numerics.precision in _WIDE else 1.0
+    # The formulas of Korthikanti et al. count 16-bit activations.
+    width = reference.precisions[run.numerics.precision].activation_bytes / 2
     scale = tokens * width / run.parallelism.tp
     residual = _residual_bytes(run, reference)
     stored, live = 0.0, 0.0
@@ -65,8 +65,7 @@ def activations(run: TrainingRun, model: Architecture, reference: Reference) -> 
 def sample_activations(run: TrainingRun, model: SampleModel, reference: Reference) -> Activations:
     """Return the activations of a model counted per sample, in bytes."""
     stored = (model.activations_per_sample or 0.0) * reference.value("sample_bytes_stored")
-    if run.numerics.precision in _WIDE:
-        stored *= 2
+    stored *= reference.precisions[run.numerics.precision].activation_bytes / 2
     if run.numerics.activation_checkpointing == "full":
         stored /= 4
     nothing = Range.exact(0.0)
@@ -95,7 +94,7 @@ def _layer_bytes(run: TrainingRun, model: Architecture, group: LayerGroup) -> fl
     if group.moe and model.experts is not None:
         # Tokens are copied to their experts and back.
         size += 4.0 * model.experts.experts_per_token * d
-    if run.numerics.method in ("lora", "qlora"):
+    if run.numerics.trains_adapters:
         size += 2.0 * run.numerics.lora_rank * sum(m.calls * m.share for m in group.matmuls)
     if run.numerics.attention == "eager" and run.numerics.activation_checkpointing == "none":
         size += 5.0 * group.n_heads * (run.data.seq_len or 1)
@@ -128,7 +127,8 @@ def _residual_bytes(run: TrainingRun, reference: Reference) -> Range:
     small parameters in fp32, and PEFT turns norms and embeddings of a quantised model to fp32.
     """
     numerics = run.numerics
-    if numerics.method not in ("lora", "qlora") or numerics.precision in _WIDE:
+    precision = reference.precisions[numerics.precision]
+    if not numerics.trains_adapters or precision.is_32bit:
         return Range.exact(2.0)
     if shards_weights(run):
         return times(reference.quantity("residual_bytes_sharded_adapters"), 1.0)

@@ -7,10 +7,9 @@ arXiv:1910.02054 §3 and §5); quantised weights QLoRA (Dettmers et al. 2023, ar
 from dataclasses import dataclass
 
 from compute_budget_planner.estimation.parameters import count_parameters
-from compute_budget_planner.estimation.ranges import Range
+from compute_budget_planner.estimation.ranges import Range, times
 from compute_budget_planner.estimation.step_time import trainable_parameters
 from compute_budget_planner.guide.reference import Reference
-from compute_budget_planner.guide.rows import Quantity
 from compute_budget_planner.workload.architecture import Architecture, SampleModel
 from compute_budget_planner.workload.run import TrainingRun
 
@@ -57,7 +56,7 @@ def memory_states(run: TrainingRun, reference: Reference) -> States:
     moment_bytes = moments.moment_bytes_16bit if pure else moments.moment_bytes_fp32
 
     frozen = 0.0
-    if numerics.method in ("lora", "qlora") and isinstance(run.model, Architecture):
+    if numerics.trains_adapters and isinstance(run.model, Architecture):
         frozen = _frozen_bytes(run, run.model, reference)
     weights = frozen + trainable * precision.weight_bytes
     gradients = trainable * gradient_bytes
@@ -94,11 +93,6 @@ def memory_states(run: TrainingRun, reference: Reference) -> States:
     )
 
 
-def times(quantity: Quantity, value: float) -> Range:
-    """Return a number of the guide, with its ends, times a value."""
-    return Range(quantity.low * value, quantity.expected * value, quantity.high * value)
-
-
 def shards_weights(run: TrainingRun) -> bool:
     """Tell whether each rank holds only its part of the weights."""
     ranks = run.parallelism.dp * run.parallelism.cp
@@ -129,8 +123,9 @@ def _frozen_bytes(run: TrainingRun, model: Architecture, reference: Reference) -
         "fp4": reference.value("nf4_bytes"),
         "int8": reference.value("int8_bytes"),
     }.get(run.numerics.quantization, 2.0)
-    if run.numerics.method == "lora" and run.numerics.precision in ("fp32", "tf32"):
-        per_weight = 4.0
+    precision = reference.precisions[run.numerics.precision]
+    if run.numerics.method == "lora" and precision.is_32bit:
+        per_weight = precision.weight_bytes
     size = quantised * per_weight + (counts.total - quantised) * max(2.0, per_weight)
     return size / (run.parallelism.tp * run.parallelism.pp)
 
@@ -144,7 +139,7 @@ def _gathered(run: TrainingRun, weights: float, held: float, gradient_bytes: flo
     """
     if isinstance(run.model, SampleModel):
         return weights / 5
-    trained = run.numerics.method not in ("lora", "qlora")
+    trained = not run.numerics.trains_adapters
     if run.parallelism.pp > 1:
         return weights + (held * _REDUCED_BYTES if trained else 0.0)
     counts = count_parameters(run.model)

@@ -21,9 +21,8 @@ from compute_budget_planner.estimation.memory_states import (
     States,
     memory_states,
     shards_weights,
-    times,
 )
-from compute_budget_planner.estimation.ranges import Z80, Range
+from compute_budget_planner.estimation.ranges import Z80, Range, times
 from compute_budget_planner.guide.reference import Reference
 from compute_budget_planner.workload.architecture import Architecture
 from compute_budget_planner.workload.run import TrainingRun

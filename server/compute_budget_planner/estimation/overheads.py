@@ -3,12 +3,11 @@
 import math
 from dataclasses import dataclass
 
-from compute_budget_planner.estimation.ranges import Range
+from compute_budget_planner.estimation.ranges import Range, times
 from compute_budget_planner.estimation.sample_time import hides_loading
 from compute_budget_planner.estimation.step_time import trainable_parameters
 from compute_budget_planner.estimation.steps import StepsLedger
 from compute_budget_planner.guide.reference import Reference
-from compute_budget_planner.guide.rows import Quantity
 from compute_budget_planner.numbers import brief
 from compute_budget_planner.workload.architecture import Architecture, SampleModel
 from compute_budget_planner.workload.run import TrainingRun
@@ -23,17 +22,13 @@ class Overhead:
     meaning: str
 
 
-def _spread(quantity: Quantity, scale: float = 1.0) -> Range:
-    return Range(quantity.low * scale, quantity.expected * scale, quantity.high * scale)
-
-
 def startup_hours(run: TrainingRun, reference: Reference) -> Range:
     """Return hours from allocation to the first full-speed step of one job."""
-    base = _spread(reference.quantity("startup_minutes"), 1 / 60)
+    base = times(reference.quantity("startup_minutes"), 1 / 60)
     doublings = math.log2(max(1, run.hardware.n_nodes))
-    hours = base.plus(_spread(reference.quantity("startup_minutes_per_doubling"), doublings / 60))
+    hours = base.plus(times(reference.quantity("startup_minutes_per_doubling"), doublings / 60))
     if run.numerics.compile:
-        hours = hours.plus(_spread(reference.quantity("compile_minutes"), 1 / 60))
+        hours = hours.plus(times(reference.quantity("compile_minutes"), 1 / 60))
     return hours
 
 
@@ -47,7 +42,7 @@ def _checkpoint_bytes(run: TrainingRun, reference: Reference) -> Range:
     params = float(run.model.params_total) if isinstance(run.model, SampleModel) else 0.0
     if isinstance(run.model, Architecture):
         params = float(trainable_parameters(run, run.model))
-    return _spread(reference.quantity("checkpoint_bytes_full"), params)
+    return times(reference.quantity("checkpoint_bytes_full"), params)
 
 
 def checkpoint_hours(run: TrainingRun, reference: Reference) -> Range:
@@ -84,7 +79,7 @@ def _data_stalls(run: TrainingRun, step_hours: float, reference: Reference) -> O
     name = "data_stall_lm_percent" if ready else "data_stall_sample_percent"
     return Overhead(
         "data stalls",
-        _spread(reference.quantity(name), step_hours / 100),
+        times(reference.quantity(name), step_hours / 100),
         "steps that wait for the loader",
     )
 
@@ -96,13 +91,13 @@ def _evaluation(
     if schedule.eval_every_steps and schedule.eval_examples:
         evaluations = steps.optimizer_steps // schedule.eval_every_steps
         train_equivalents = evaluations * schedule.eval_examples / max(1, steps.examples)
-        hours = _spread(reference.quantity("eval_sample_cost"), train_equivalents * step_hours)
+        hours = times(reference.quantity("eval_sample_cost"), train_equivalents * step_hours)
         meaning = f"{evaluations} evaluations of {schedule.eval_examples} samples"
     elif schedule.eval_every_steps:
-        hours = _spread(reference.quantity("eval_default_percent"), step_hours / 100)
+        hours = times(reference.quantity("eval_default_percent"), step_hours / 100)
         meaning = "evaluations of unknown size"
     else:
-        hours = _spread(reference.quantity("eval_default_percent"), step_hours / 100)
+        hours = times(reference.quantity("eval_default_percent"), step_hours / 100)
         meaning = "no evaluation is configured; a usual share"
     return Overhead("evaluation", hours, meaning)
 
@@ -143,5 +138,5 @@ def _restarts(run: TrainingRun, step_hours: float, reference: Reference) -> Over
     # Failures need time to happen: a run of less than a day hardly sees one.
     exposed_hours = at_scale * min(1.0, step_hours / 24) * step_hours
     return Overhead(
-        "restarts", _spread(most, exposed_hours / 100), "failures, hangs and the work they lose"
+        "restarts", times(most, exposed_hours / 100), "failures, hangs and the work they lose"
     )

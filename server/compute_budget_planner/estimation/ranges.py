@@ -4,6 +4,8 @@ import math
 from collections.abc import Iterable
 from dataclasses import dataclass
 
+from compute_budget_planner.guide.rows import Quantity
+
 Z80 = 1.2815515655446004
 """Standard normal quantile at 90 %: half the width of a central 80 % range."""
 
@@ -49,6 +51,11 @@ class Range:
     def width(self) -> float:
         """High over low; 1 when exact."""
         return self.high / self.low if self.low > 0 else (1.0 if self.high == 0 else math.inf)
+
+
+def times(quantity: Quantity, factor: float) -> Range:
+    """Return a number of the guide, with its ends, times a factor ≥ 0."""
+    return Range(quantity.low * factor, quantity.expected * factor, quantity.high * factor)
 
 
 def total(ranges: Iterable[Range]) -> Range:

@@ -89,7 +89,7 @@ def _roofline_seconds(
     accelerator, numerics = run.hardware.accelerator, run.numerics
     kind = layer_kind(model.family, reference)
     software = sample_software(run.schedule.framework, reference)
-    wide = numerics.precision in ("fp32", "tf32")
+    wide = reference.precisions[numerics.precision].is_32bit
     last = numerics.channels_last or (software.text("layout") == "nhwc" and not wide)
     peak = dense_peak_tflops(accelerator, numerics.precision) * 1e12
     compute = kind.required_number("compute") * 3.0 * model.flops_per_sample_forward / peak

@@ -28,7 +28,7 @@ def step_time(run: TrainingRun, reference: Reference) -> StepTime:
 
 def flops_per_step(run: TrainingRun) -> tuple[float, str]:
     """Return model FLOPs of one optimizer step over all devices, and their convention."""
-    lora_rank = run.numerics.lora_rank if run.numerics.method in ("lora", "qlora") else 0
+    lora_rank = run.numerics.adapter_rank
     flops: TrainingFlops
     if isinstance(run.model, Architecture):
         seq_len = run.data.seq_len or 1

@@ -173,6 +173,6 @@ def _optimizer_seconds(
 
 def trainable_parameters(run: TrainingRun, model: Architecture) -> int:
     """Return the parameters that get gradients: all, or the adapters."""
-    if run.numerics.method in ("lora", "qlora"):
+    if run.numerics.trains_adapters:
         return lora_parameters(model, run.numerics.lora_rank)
     return count_parameters(model).total

@@ -89,7 +89,7 @@ def regime_sigma_name(run: TrainingRun) -> str:
         "sigma_blackwell": generation == "blackwell",
         "sigma_other_device": generation not in _USUAL_DEVICES,
         "sigma_fp8": numerics.precision == "fp8",
-        "sigma_adapters": numerics.method in ("lora", "qlora"),
+        "sigma_adapters": numerics.trains_adapters,
         "sigma_finetune": numerics.method == "full-ft",
         "sigma_pretrain_hopper": generation == "hopper",
     }
@@ -98,7 +98,7 @@ def regime_sigma_name(run: TrainingRun) -> str:
 
 def as_fact(assumption: Assumption, value: object) -> Fact:
     """Return an assumption's other value as the fact that overrides it."""
-    assert isinstance(value, int | float | str | bool)  # noqa: S101
+    assert isinstance(value, int | float | str | bool)  # noqa: S101  a value of a fact
     return Fact(assumption.fact, value, Basis.ASSUMED, "another plausible value", Layer.ARGUMENT)
 
 

@@ -116,13 +116,18 @@ class Optimizer:
 
 @dataclass(frozen=True)
 class Precision:
-    """Bytes per parameter of a precision: weights, gradients and fp32 master copy."""
+    """Bytes per parameter of a precision: weights, gradients and master copy; of an activation."""
 
     name: str
     weight_bytes: float
     gradient_bytes: float
     master_bytes: float
     activation_bytes: float
+
+    @property
+    def is_32bit(self) -> bool:
+        """Whether activations are as wide as without mixed precision."""
+        return self.activation_bytes >= 4
 
     @classmethod
     def from_row(cls, row: Row) -> "Precision":
@@ -219,7 +224,6 @@ class KnownDataset:
     aliases: tuple[str, ...]
     dataset_examples: int | None
     dataset_tokens: int | None
-    download_bytes: int | None
     place: str
 
     @classmethod
@@ -230,7 +234,6 @@ class KnownDataset:
             row.words("aliases"),
             _whole(row, "dataset_examples"),
             _whole(row, "dataset_tokens"),
-            _whole(row, "bytes"),
             row.place("name"),
         )
 

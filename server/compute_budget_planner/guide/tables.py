@@ -11,6 +11,7 @@ import re
 from dataclasses import dataclass
 
 from markdown_it import MarkdownIt
+from markdown_it.token import Token
 
 from compute_budget_planner.errors import GuideError
 
@@ -138,7 +139,7 @@ def _caption_name(page: str, line: int, caption: str) -> str:
     return name
 
 
-def _table(name: str, page: str, line: int, tokens: list) -> Table:  # type: ignore[type-arg]
+def _table(name: str, page: str, line: int, tokens: list[Token]) -> Table:
     header: list[str] = []
     rows: list[Row] = []
     cells: list[str] = []

@@ -47,22 +47,20 @@ def next_id(text: str, prefix: str, counter: int = 0) -> str:
     return f"{prefix}-{number:03d}"
 
 
-def id_counters(project_yaml_text: str, path: str = PROJECT_YAML) -> dict[str, int]:
+def id_counters(project_yaml_text: str) -> dict[str, int]:
     """Return the counters a project keeps, empty when it keeps none.
 
     Raises:
         FormatError: the YAML cannot be read, or a counter is not a plain whole number.
     """
-    root = _root(project_yaml_text, path)
+    root = _root(project_yaml_text)
     if root is None:
         return {}
-    counters = _counters(root, path)
-    return {} if counters is None else _numbers(project_yaml_text, counters, path)
+    counters = _counters(root)
+    return {} if counters is None else _numbers(project_yaml_text, counters)
 
 
-def raise_counter(
-    project_yaml_text: str, counter_name: str, value: int, path: str = PROJECT_YAML
-) -> str:
+def raise_counter(project_yaml_text: str, counter_name: str, value: int) -> str:
     """Return the text with one counter raised to `value`; a higher one stays as it is.
 
     Only the number changes. A counter that is not there is added below the last one, a missing
@@ -72,43 +70,45 @@ def raise_counter(
         FormatError: the counter cannot be found or written without risk to the rest of the file.
     """
     text = project_yaml_text
-    old = id_counters(text, path)
+    old = id_counters(text)
     if old.get(counter_name, 0) >= value:
         return text
-    root = _root(text, path)
-    counters = None if root is None else _counters(root, path)
+    root = _root(text)
+    counters = None if root is None else _counters(root)
     if counters is None:
-        new = _with_block(text, root, f"{_COUNTERS}:", f"  {counter_name}: {value}", path)
+        new = _with_block(text, root, f"{_COUNTERS}:", f"  {counter_name}: {value}")
     elif counter_name in old:
         new = _with_number(text, counters, counter_name, value)
     else:
         new = _with_key(text, counters, f"{counter_name}: {value}")
     # What was meant is read back: a file odd enough to come out differently is not touched.
-    if id_counters(new, path) != {**old, counter_name: value}:
-        raise FormatError(f"the counter `{counter_name}` is unclear", where=path, remedy=_REMEDY)
+    if id_counters(new) != {**old, counter_name: value}:
+        raise FormatError(
+            f"the counter `{counter_name}` is unclear", where=PROJECT_YAML, remedy=_REMEDY
+        )
     return new
 
 
-def _root(text: str, path: str) -> "yaml.MappingNode | None":
+def _root(text: str) -> "yaml.MappingNode | None":
     """Return the file as a tree of nodes: no object is built, and no alias multiplies."""
     import yaml
 
     if len(text) > _MAX_CHARACTERS:
-        raise FormatError("the file is over 1 MB", where=path, remedy="Shorten it.")
+        raise FormatError("the file is over 1 MB", where=PROJECT_YAML, remedy="Shorten it.")
     try:
         node = yaml.compose(text, yaml.SafeLoader)
     except (yaml.YAMLError, RecursionError, ValueError) as error:
         mark = getattr(error, "problem_mark", None)
-        where = f"{path}:{mark.line + 1}" if mark else path
+        where = f"{PROJECT_YAML}:{mark.line + 1}" if mark else PROJECT_YAML
         raise FormatError(
             "the file cannot be read as YAML", where=where, remedy="Repair the line."
         ) from error
     if node is not None and not isinstance(node, yaml.MappingNode):
-        raise FormatError("the file is no list of keys", where=f"{path}:1", remedy=_REMEDY)
+        raise FormatError("the file is no list of keys", where=f"{PROJECT_YAML}:1", remedy=_REMEDY)
     return node
 
 
-def _counters(root: "yaml.MappingNode", path: str) -> "yaml.MappingNode | None":
+def _counters(root: "yaml.MappingNode") -> "yaml.MappingNode | None":
     """Return the mapping under `id_counters`, None when the key is not there."""
     import yaml
 
@@ -116,7 +116,7 @@ def _counters(root: "yaml.MappingNode", path: str) -> "yaml.MappingNode | None":
     if not found:
         return None
     key, node = found[-1]
-    where = f"{path}:{key.start_mark.line + 1}"
+    where = f"{PROJECT_YAML}:{key.start_mark.line + 1}"
     if len(found) > 1:
         raise FormatError("`id_counters` is there twice", where=where, remedy="Keep one.")
     if not isinstance(node, yaml.MappingNode) or node.start_mark.index < key.end_mark.index:
@@ -124,12 +124,12 @@ def _counters(root: "yaml.MappingNode", path: str) -> "yaml.MappingNode | None":
     return node
 
 
-def _numbers(text: str, counters: "yaml.MappingNode", path: str) -> dict[str, int]:
+def _numbers(text: str, counters: "yaml.MappingNode") -> dict[str, int]:
     import yaml
 
     numbers: dict[str, int] = {}
     for key, node in counters.value:
-        where = f"{path}:{key.start_mark.line + 1}"
+        where = f"{PROJECT_YAML}:{key.start_mark.line + 1}"
         written = text[node.start_mark.index : node.end_mark.index]
         between = text[key.end_mark.index : node.start_mark.index]
         # An alias stands elsewhere in the file, so what is between runs over other text.
@@ -162,11 +162,9 @@ def _with_key(text: str, counters: "yaml.MappingNode", entry: str) -> str:
     return _with_line(text, last.end_mark.index, " " * key.start_mark.column + entry)
 
 
-def _with_block(
-    text: str, root: "yaml.MappingNode | None", head: str, entry: str, path: str
-) -> str:
+def _with_block(text: str, root: "yaml.MappingNode | None", head: str, entry: str) -> str:
     if root is not None and (root.flow_style or root.start_mark.column):
-        raise FormatError("`id_counters` is missing", where=path, remedy=_REMEDY)
+        raise FormatError("`id_counters` is missing", where=PROJECT_YAML, remedy=_REMEDY)
     return _with_line(text, len(text), head + _line_end(text) + entry)
 
 

@@ -32,7 +32,8 @@ COUNTERS = {
 }
 """The counter in `memory/project.yaml` each prefix is counted by; conventions have none."""
 
-_LEDGER = "lab/research/experiment-ledger.yaml"
+LEDGER = "lab/research/experiment-ledger.yaml"
+"""A ledger of experiments other tools parse; it is never written."""
 
 Entry = TableEntry | DecisionBlock
 
@@ -102,7 +103,7 @@ def refuse_yaml_boards(paths: Collection[str]) -> None:
         RequestError: one of these paths is a YAML board or the experiment ledger.
     """
     for path in paths:
-        if path == _LEDGER:
+        if path == LEDGER:
             raise RequestError(
                 "this ledger has a schema of its own and is not written",
                 where=path,

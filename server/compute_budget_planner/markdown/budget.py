@@ -11,6 +11,7 @@ from compute_budget_planner.markdown import budget_sections as pages
 from compute_budget_planner.markdown.blocks import Section, section
 from compute_budget_planner.markdown.budget_ablations import ablation_matrix
 from compute_budget_planner.markdown.budget_alternatives import cheaper_alternatives
+from compute_budget_planner.markdown.budget_grid import GRID, compute_optimal_grid
 from compute_budget_planner.markdown.budget_history import headline, updated_log
 from compute_budget_planner.markdown.budget_jobs import submission_order
 from compute_budget_planner.markdown.budget_plan import BudgetPlan
@@ -45,17 +46,18 @@ def render_budget(plan: BudgetPlan, previous: MachineBlock | None = None) -> tup
     `previous` is the machine block of the page to be refreshed: its change log goes on, and its
     date stays when nothing else has changed.
     """
+    had_grid = previous is not None and GRID in previous.section_lines
     if previous is not None:
         undated = replace(plan, generated=previous.generated)
-        sections, block = _rendered(undated, previous.change_log)
+        sections, block = _rendered(undated, previous.change_log, had_grid=had_grid)
         if block.model_dump(mode="json") == previous.model_dump(mode="json"):
             return sections
     log = updated_log(previous, headline(plan), plan.generated)
-    return _rendered(plan, log)[0]
+    return _rendered(plan, log, had_grid=had_grid)[0]
 
 
 def _rendered(
-    plan: BudgetPlan, log: Sequence[ChangeEntry]
+    plan: BudgetPlan, log: Sequence[ChangeEntry], *, had_grid: bool
 ) -> tuple[tuple[Section, ...], MachineBlock]:
     sections = (
         pages.title(plan),
@@ -64,6 +66,7 @@ def _rendered(
         ablation_matrix(plan),
         totals(plan),
         cheaper_alternatives(plan),
+        *compute_optimal_grid(plan, was_there=had_grid),
         pages.envelope(plan),
         submission_order(plan),
         assumptions_and_sources(plan),

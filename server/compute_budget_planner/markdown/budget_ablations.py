@@ -53,7 +53,11 @@ def ablation_matrix(plan: BudgetPlan) -> Section:
         rows = map(_main_run, plan.estimates)
         blocks: Sequence[Sequence[str]] = [table(_COLUMNS[:8], rows), [_NOT_COSTED]]
     else:
-        blocks = _matrix(matrix)
+        rules = bullets(map(escaped, plan.fairness_rules))
+        blocks = [
+            *_matrix(matrix),
+            titled("**Fairness rules**, for every comparison of the matrix:", rules),
+        ]
     return section("ablation-matrix", ["## Ablation Matrix"], [_MULTIPLIER], *blocks)
 
 

@@ -13,6 +13,7 @@ from compute_budget_planner.numbers import shown
 from compute_budget_planner.results import RangeOut
 
 FIRST_VERSION = "first version"
+_GRID = "compute-optimal grid"
 _PLAN = "whole plan"
 _NOT_THERE = "none"
 
@@ -44,6 +45,10 @@ def headline(plan: BudgetPlan) -> Headline:
                 "wall_clock_minutes": smoke.wall_clock_minutes,
                 "gpu_hours": smoke.gpu_hours,
             }
+        )
+    if plan.grid is not None and plan.grid.cells:
+        numbers[_GRID] = _known(
+            {"cells": len(plan.grid.cells), "gpu_hours_one_seed": plan.grid.total_gpu_hours}
         )
     totals, matrix = plan.totals, plan.ablations
     by_priority = {t.priority: t.gpu_hours for t in matrix.totals} if matrix else {}

@@ -14,9 +14,9 @@ from compute_budget_planner.markdown.budget_plan import BudgetPlan
 from compute_budget_planner.markdown.escape import code, plain
 from compute_budget_planner.numbers import counted, shown
 from compute_budget_planner.results import AblationsResult, JobBlock
+from compute_budget_planner.results.smoke import SUBMISSION_ORDER
 
 _LONGEST_COMMAND = 8_000
-_PRIORITIES = ("smoke", "required", "should-have", "optional")
 _ORDER = "Smoke → required → should-have → optional; a stage starts when the one before has passed."
 _BLOCKS = (
     "One block per job with what `run-experiment` asks for. The margin is what the walltime has "
@@ -29,7 +29,7 @@ _MAY_BE_LEFT_OUT = {"cpus_per_task", "mem", "array", "exp_id"}
 
 def submission_order(plan: BudgetPlan) -> Section:
     """Return the section `Submission Order`: the order as a table, then one block per job."""
-    jobs = sorted(plan.jobs, key=lambda job: _PRIORITIES.index(job.priority))
+    jobs = sorted(plan.jobs, key=lambda job: SUBMISSION_ORDER.index(job.priority))
     return section(
         "submission-order",
         ["## Submission Order"],

@@ -15,6 +15,7 @@ from compute_budget_planner.results import (
     RangeOut,
     SmokeResult,
 )
+from compute_budget_planner.results.grid import GridResult
 
 
 @dataclass(frozen=True)
@@ -49,6 +50,8 @@ class BudgetPlan:
     `generated` is an ISO date. `jobs` stand in submission order. `inputs` is what the tool needs
     to compute the plan again (JSON values only), `input_sha256` the hash of every file by path.
     `ablations` is None where no matrix is costed; `alternatives` are one result per main run.
+    `grid` is None where none is planned; `grid_picture` is the name of the file beside the page
+    that shows it, empty where it is not drawn. `fairness_rules` hold for every comparison.
     """
 
     project: str
@@ -64,6 +67,9 @@ class BudgetPlan:
     envelope: Envelope = field(default_factory=Envelope)
     ablations: AblationsResult | None = None
     alternatives: tuple[AlternativesResult, ...] = ()
+    grid: GridResult | None = None
+    grid_picture: str = ""
+    fairness_rules: tuple[str, ...] = ()
     decisions: tuple[Decision, ...] = ()
     disclosure: str = ""
     checks: tuple[CheckOut, ...] = ()

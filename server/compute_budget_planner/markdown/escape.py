@@ -22,7 +22,7 @@ _SPECIAL = re.compile(
     | (?<![^\W_])_ | _(?![^\W_])                # emphasis; inside a word `_` is only a letter
     | \](?=[(\[:])                              # links, images and link definitions
     | \\(?=[!-/:-@\[-`{-~]|$)                   # a backslash that would escape
-    | ^[#>+=~\[-]                               # headings, quotes, lists, rules, ticked boxes
+    | ^(?![+-]\d)[#>+=~\[-]                     # headings, quotes, lists, rules; no number
     """,
     re.VERBOSE,
 )

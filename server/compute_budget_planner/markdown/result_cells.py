@@ -38,7 +38,7 @@ def cell(value: object) -> str:
         case int() | float():
             return shown(value)
         case list():
-            return ", ".join(map(cell, value)) or NONE
+            return _joined([cell(item) for item in value]) or NONE
         case Mapping():
             return ", ".join(f"{one_line(str(k))} = {cell(v)}" for k, v in value.items()) or NONE
         case RangeOut():
@@ -49,6 +49,14 @@ def cell(value: object) -> str:
             return _next_step(value)
         case _:
             return one_line(str(value))
+
+
+def _joined(items: list[str]) -> str:
+    """Return words with commas between them, and sentences one after the other."""
+    return "".join(
+        item if index == 0 else (" " if items[index - 1].endswith((".", "?")) else ", ") + item
+        for index, item in enumerate(items)
+    )
 
 
 def one_line(text: str) -> str:

@@ -14,7 +14,7 @@ from compute_budget_planner.planner.matrix import (
     baseline_row,
     build_matrix,
 )
-from compute_budget_planner.planner.matrix_runs import DoneSeeds, existing_runs, variant_runs
+from compute_budget_planner.planner.matrix_runs import DoneSeeds, existing_runs, runs_ahead
 from compute_budget_planner.planner.seed_cost import SeedCost, cost_of_seed, times
 from compute_budget_planner.planner.variation import varied
 from compute_budget_planner.planner.workspace import Workspace
@@ -216,17 +216,9 @@ def baseline_run(
     Raises:
         RequestError: several runs could be it and none is named.
     """
-    runs = inputs.gathered.runs
     if name is not None:
         return assess_run(workspace, inputs, inputs.gathered.named(name))
-    others = variant_runs(workspace, inputs, variants)
-    candidates = [run for run in runs if run.name not in others] or list(runs)
-    ahead = [
-        run
-        for run in candidates
-        if not any(inputs.gathered.readings[log].finished for log in run.prior_logs)
-    ]
-    candidates = ahead or candidates
+    candidates = runs_ahead(workspace, inputs, variants)
     if len(candidates) > 1:
         names = ", ".join(f"`{run.name}`" for run in candidates)
         raise RequestError(

@@ -1,6 +1,6 @@
 """One run of a request, assessed: its facts, its history, its numbers."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
 from compute_budget_planner.errors import FactError, RequestError
@@ -20,6 +20,7 @@ from compute_budget_planner.planner.history import (
     stated_facts,
     stated_history,
 )
+from compute_budget_planner.planner.logged_shape import SHAPE, shape_seen
 from compute_budget_planner.planner.stored import stored_request
 from compute_budget_planner.planner.workspace import Workspace
 from compute_budget_planner.project import private_paths
@@ -28,8 +29,6 @@ from compute_budget_planner.readers.runs import RunFiles
 from compute_budget_planner.requests import FactInput, MeasuredRun, RunRequest
 from compute_budget_planner.workload.facts import Fact, Layer
 from compute_budget_planner.workload.vocabulary import VOCABULARY
-
-_SHAPE_GROUPS = ("model", "model detail")
 
 AD_HOC = "run"
 """Name of a run that is described by facts alone."""
@@ -102,7 +101,7 @@ def run_inputs(
     return RunInputs(
         gathered,
         facts,
-        tuple(project_history(workspace, gathered)),
+        tuple(project_history(workspace, gathered, facts.get("gpu"))),
         tuple(measured_runs),
         {name: value for name, value in given.items() if value},
     )
@@ -147,12 +146,15 @@ def assess_run(workspace: Workspace, inputs: RunInputs, run: RunFiles | None) ->
     shape = _stated_shape(workspace, inputs)
     if shape:
         # Two shapes must not mix: what one leaves out is not what the other says.
-        from_files = [f for f in from_files if VOCABULARY[f.name].group not in _SHAPE_GROUPS]
+        from_files = [f for f in from_files if VOCABULARY[f.name].group not in SHAPE]
     facts = [*stated_facts(inputs.facts, workspace), *shape, *from_files]
+    facts += shape_seen(facts, _logs_of(workspace, inputs, run))
     withdrawn = [n for n, value in inputs.facts.items() if value is None]
     facts = [_private(workspace, fact) for fact in facts]
     runs = [*inputs.measured_runs, *_own_speed(inputs.facts)]
-    measured = (*inputs.history, *stated_history(workspace, runs, facts))
+    given = stated_history(workspace, runs, facts)
+    named = {item.label for item in given}
+    measured = (*(item for item in inputs.history if item.label not in named), *given)
     assessment = assess(
         facts, workspace.reference, name=name, withdrawn=withdrawn, measured=measured
     )
@@ -169,6 +171,16 @@ def assess_run(workspace: Workspace, inputs: RunInputs, run: RunFiles | None) ->
         assessment=assessment,
         arguments={**inputs.arguments, **({"run": name} if run is not None else {})},
     )
+
+
+def _logs_of(workspace: Workspace, inputs: RunInputs, run: RunFiles | None) -> Iterator[Reading]:
+    """Yield the logs of a run, and of the earlier runs that are given with it."""
+    for path in run.prior_logs if run is not None else ():
+        yield inputs.gathered.readings[path]
+    for item in inputs.measured_runs:
+        if item.files:
+            readings = gather(workspace, item.files).readings.values()
+            yield from (reading for reading in readings if reading.measured)
 
 
 def _shape_path(facts: dict[str, FactInput]) -> str:

@@ -5,10 +5,11 @@ from collections.abc import Sequence
 from compute_budget_planner import __version__
 from compute_budget_planner.markdown.budget import budget_text
 from compute_budget_planner.markdown.budget_plan import BudgetPlan
-from compute_budget_planner.numbers import written
+from compute_budget_planner.numbers import counted, written
+from compute_budget_planner.planner.budget_grid import PICTURE_NAME, picture_text
 from compute_budget_planner.planner.disclosure import disclosure, open_points
 from compute_budget_planner.planner.plan import Plan, make_plan
-from compute_budget_planner.planner.sentences import spread
+from compute_budget_planner.planner.sentences import not_estimated, spread
 from compute_budget_planner.planner.stored import (
     INPUT_NAMES,
     budget_block,
@@ -28,30 +29,36 @@ def write_budget(workspace: Workspace, request: WriteBudgetRequest) -> BudgetRes
     Raises:
         PlannerError: an input cannot be used, or the page may not be written; nothing is.
     """
-    path = workspace.project.budget_path
-    with workspace.project.locked(path):
-        return _write(workspace, request, path)
+    project = workspace.project
+    path, picture_path = project.budget_path, f"{project.agent_dir}/{PICTURE_NAME}"
+    with project.locked(path, picture_path):
+        return _write(workspace, request, path, picture_path)
 
 
-def _write(workspace: Workspace, request: WriteBudgetRequest, path: str) -> BudgetResult:
+def _write(
+    workspace: Workspace, request: WriteBudgetRequest, path: str, picture_path: str
+) -> BudgetResult:
     project = workspace.project
     stored = stored_request(workspace) if request.from_budget else None
     if stored is not None:
         request = refreshed(request, stored.request)
     dropped = [] if stored is not None else _dropped_inputs(workspace, request)
     plan = make_plan(workspace, request, taken_decisions(workspace, request.decisions))
-    page = _page(workspace, request, plan)
+    picture = picture_text(plan.grid)
+    page = _page(workspace, request, plan, PICTURE_NAME if picture else "")
     existing = project.read(path).text if (project.root / path).is_file() else ""
     text = budget_text(page, existing, path)
     diff = project.unified_diff(path, text)
-    sha256, changed = "", bool(diff)
+    drawing = project.unified_diff(picture_path, picture) if picture else ""
+    sha256 = ""
     if not request.dry_run:
-        outcome = project.write_text(path, text, expected_sha256=request.expected_sha256)
-        sha256, changed = outcome.sha256, outcome.changed
+        sha256 = project.write_text(path, text, expected_sha256=request.expected_sha256).sha256
+        if picture:
+            project.write_text(picture_path, picture)
     result = BudgetResult(
         summary="",
         path=path,
-        changed=changed,
+        changed=bool(diff or drawing),
         dry_run=request.dry_run,
         sha256=sha256,
         diff=diff if request.dry_run else "",
@@ -60,6 +67,8 @@ def _write(workspace: Workspace, request: WriteBudgetRequest, path: str) -> Budg
         smokes=list(plan.smokes),
         ablations=plan.ablations,
         alternatives=list(plan.alternatives),
+        grid=plan.grid,
+        grid_picture=picture_path if picture else "",
         jobs=list(plan.jobs),
         total_gpu_hours=plan.totals.main_all_seeds,
         required_gpu_hours=plan.totals.required,
@@ -88,6 +97,8 @@ def _dropped_inputs(workspace: Workspace, request: WriteBudgetRequest) -> list[s
     }
     for word, (old, new) in lists.items():
         dropped += [f"{word} {name}" for name in old if name not in new]
+    if before.grid is not None and request.grid is None:
+        dropped.append("grid")
     return dropped
 
 
@@ -102,7 +113,9 @@ def taken_decisions(workspace: Workspace, new: Sequence[Decision]) -> list[Decis
     return list(merged.values())
 
 
-def _page(workspace: Workspace, request: WriteBudgetRequest, plan: Plan) -> BudgetPlan:
+def _page(
+    workspace: Workspace, request: WriteBudgetRequest, plan: Plan, grid_picture: str
+) -> BudgetPlan:
     project = workspace.project
     return BudgetPlan(
         project=project.name,
@@ -118,6 +131,11 @@ def _page(workspace: Workspace, request: WriteBudgetRequest, plan: Plan) -> Budg
         envelope=plan.envelope,
         ablations=plan.ablations,
         alternatives=plan.alternatives,
+        grid=plan.grid,
+        grid_picture=grid_picture,
+        fairness_rules=tuple(
+            row.required("text") for row in workspace.reference.rows("fairness_rules").values()
+        ),
         decisions=plan.decisions,
         disclosure=disclosure(plan.estimates, plan.totals.main_all_seeds, plan.ablations),
         checks=plan.checks,
@@ -125,6 +143,7 @@ def _page(workspace: Workspace, request: WriteBudgetRequest, plan: Plan) -> Budg
             *open_points(plan.estimates, plan.smokes),
             *_not_yet_done(plan),
             *plan.open_questions,
+            *(f"grid: {question}" for question in (plan.grid.questions if plan.grid else [])),
         ),
         inputs=_inputs(workspace, request),
         input_sha256=_hashes(workspace, plan),
@@ -204,6 +223,11 @@ def _summary(result: BudgetResult) -> str:
     if result.ablations is not None and result.ablations.required_gpu_hours is not None:
         required = spread(result.ablations.required_gpu_hours, "GPU-hours")
         text += f", {required} with the required ablations ({result.ablations.verdict})"
+    if result.grid is not None and result.grid.cells:
+        verb = "to be drawn" if result.dry_run else "drawn"
+        drawn = f", {verb} in `{result.grid_picture}`" if result.grid_picture else ""
+        text += f", a grid of {counted(len(result.grid.cells), 'cell')} beside them{drawn}"
+    text += not_estimated(result.estimates)
     failed = [check.name for check in result.checks if check.passed is False]
     if failed:
         text += f". Failed checks: {'; '.join(failed)}"

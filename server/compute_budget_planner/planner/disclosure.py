@@ -20,7 +20,7 @@ def disclosure(
         return "Nothing to disclose yet: no run is estimated."
     sentences = []
     for e in known:
-        assert e.gpu_hours is not None and e.wall_clock_hours is not None  # noqa: S101
+        assert e.gpu_hours is not None and e.wall_clock_hours is not None  # noqa: S101  estimated
         sentences.append(
             f"{e.run}: {shown(e.n_gpus or 0)} × {e.gpu}, "
             f"{spread(e.gpu_hours, 'GPU-hours')} per seed, "

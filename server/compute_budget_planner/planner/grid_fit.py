@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 
-from compute_budget_planner.grid_request import MeasuredLoss
+from compute_budget_planner.grid_arguments import MeasuredLoss
 from compute_budget_planner.guide.reference import Reference
 from compute_budget_planner.planning.law_fit import (
     BudgetMinimum,

@@ -3,7 +3,7 @@
 import math
 from collections.abc import Sequence
 
-from compute_budget_planner.grid_request import Scenario
+from compute_budget_planner.grid_arguments import Scenario
 from compute_budget_planner.numbers import brief
 from compute_budget_planner.planner.grid_cells import Built
 from compute_budget_planner.planning.inference_cost import (
@@ -51,9 +51,11 @@ def scenario_out(cells: Sequence[Built], scenario: Scenario, law: ScalingLaw | N
     lowest = min(b.cell.wish.budget_flops for b in cells)
     own = [b for b in cells if b.cell.wish.budget_flops == lowest]
     predicted = [b for b in own if b.loss is not None]
+    given = scenario.model_dump(exclude={"name"})
     if law is None or not predicted:
         return ScenarioOut(
             scenario=scenario.name,
+            **given,
             training_optimum="",
             deployment_optimum="",
             preferred="",
@@ -71,6 +73,7 @@ def scenario_out(cells: Sequence[Built], scenario: Scenario, law: ScalingLaw | N
     preferred = min(weighed)[1] if weighed else ""
     return ScenarioOut(
         scenario=scenario.name,
+        **given,
         training_optimum=best.name,
         deployment_optimum=nearest.name,
         preferred=preferred,

@@ -21,12 +21,14 @@ from compute_budget_planner.planner.grid_cells import (
     withheld_because,
 )
 from compute_budget_planner.planner.grid_fit import fit_out
+from compute_budget_planner.planner.grid_picture import picture_of_grid
 from compute_budget_planner.planner.grid_scenarios import scenario_cell, scenario_out, search_out
 from compute_budget_planner.planner.grid_wishes import Ground, wishes_of
 from compute_budget_planner.planner.sentences import spread
 from compute_budget_planner.planner.workspace import Workspace
 from compute_budget_planner.planning.grid import first_cells
 from compute_budget_planner.planning.scaling_law import ScalingLaw, scaling_law
+from compute_budget_planner.plotting.mermaid import mermaid_of
 from compute_budget_planner.results import NextStep, RangeOut
 from compute_budget_planner.results.grid import FitOut, GridBudgetOut, GridResult, LawOut
 from compute_budget_planner.workload.architecture import Architecture
@@ -41,6 +43,15 @@ def plan_grid(workspace: Workspace, request: GridRequest) -> GridResult:
         RequestError: the run has no shape to vary, or arguments contradict each other.
         PlannerError: a file, a fact or a measured run cannot be used.
     """
+    return grid_around(workspace, request, assess_request(workspace, request))
+
+
+def grid_around(workspace: Workspace, request: GridRequest, assessed: Assessed) -> GridResult:
+    """Plan the grid of a request around the run that was assessed for it.
+
+    Raises:
+        RequestError: the run has no shape to vary, or arguments contradict each other.
+    """
     law = None if request.law == "none" else scaling_law(workspace.reference, request.law)
     if law is None and request.around == "optimum":
         raise RequestError(
@@ -48,7 +59,6 @@ def plan_grid(workspace: Workspace, request: GridRequest) -> GridResult:
             where="around",
             remedy="Name a law of table `scaling_laws`, or take around=model.",
         )
-    assessed = assess_request(workspace, request)
     modelled = "model" not in assessed.assessment.resolution.missing
     has_length = assessed.assessment.estimate is not None
     assessed = completed(workspace, request, assessed, law)
@@ -133,7 +143,11 @@ def _planned(ground: Ground, budgets: Sequence[Budget]) -> GridResult:
         warnings=_warnings(ground, first),
         next=_next(ground, cells, first),
     )
-    return result.model_copy(update={"summary": _summary(result)})
+    result.summary = _summary(result)
+    picture = picture_of_grid(result)
+    if picture is not None:
+        result.draw(picture, mermaid_of(picture))
+    return result
 
 
 def _cells(ground: Ground, budgets: Sequence[Budget]) -> list[Built]:

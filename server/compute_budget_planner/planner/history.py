@@ -1,6 +1,7 @@
 """Earlier runs: logs and stated measurements as measured runs the estimate is calibrated on."""
 
 from collections.abc import Iterable, Sequence
+from dataclasses import replace
 
 from compute_budget_planner.errors import FactError, RequestError
 from compute_budget_planner.estimation.calibration import Measured
@@ -52,11 +53,16 @@ def stated_facts(facts: dict[str, FactInput], workspace: Workspace) -> list[Fact
     ]
 
 
-def project_history(workspace: Workspace, gathered: Gathered) -> list[Measured]:
-    """Return the measured runs the project's own logs give, each in its own configuration."""
+def project_history(
+    workspace: Workspace, gathered: Gathered, device: FactInput = None
+) -> list[Measured]:
+    """Return the measured runs the project's own logs give, each in its own configuration.
+
+    A stated `device` that settles an ambiguous name in the files settles it for them as well.
+    """
     found = []
     for run in gathered.runs:
-        facts = run_facts(gathered, run)
+        facts = _on_stated_device(run_facts(gathered, run), device, workspace)
         of_run: list[Measured] = []
         for path in run.prior_logs:
             log = gathered.readings[path]
@@ -70,6 +76,20 @@ def project_history(workspace: Workspace, gathered: Gathered) -> list[Measured]:
                 of_run.append(measured)
         found += of_run
     return found
+
+
+def _on_stated_device(facts: Sequence[Fact], device: FactInput, workspace: Workspace) -> list[Fact]:
+    """Return facts with the stated device where their own name may mean it among others."""
+
+    def meant(name: object) -> set[str]:
+        return {found.name for found in workspace.reference.find_accelerators(str(name or ""))}
+
+    return [
+        replace(fact, value=str(device))
+        if fact.name == "gpu" and meant(device) and meant(device) < meant(fact.value)
+        else fact
+        for fact in facts
+    ]
 
 
 def _same_run(one: Measured, other: Measured) -> bool:

@@ -7,7 +7,7 @@ from pathlib import Path
 from compute_budget_planner.project import private_paths
 from compute_budget_planner.readers.contract import Reading
 from compute_budget_planner.readers.launchers import peel
-from compute_budget_planner.readers.option_values import option_key
+from compute_budget_planner.readers.option_values import fact_of_key, option_key
 from compute_budget_planner.workload.run import Hardware
 
 _PER_NODE = {"--nproc_per_node", "--nproc-per-node", "--num_gpus", "--gpus-per-node"}
@@ -78,6 +78,41 @@ def _counted(words: Sequence[str], counts: Mapping[str, int]) -> list[str]:
     return counted
 
 
+def with_global_batch(words: Sequence[str], samples: int) -> list[str]:
+    """Return a command whose option for the global batch, where it has one, says `samples`.
+
+    Megatron and its kin take that size for granted whatever the number of devices: on fewer of
+    them a step would take as many more accumulation steps.
+    """
+    changed: list[str] = []
+    for index, word in enumerate(words):
+        option, equals, value = word.partition("=")
+        if equals and value.isdigit() and _means_global_batch(option):
+            changed.append(f"{option}={samples}")
+        elif index and word.isdigit() and _means_global_batch(words[index - 1]):
+            changed.append(str(samples))
+        else:
+            changed.append(word)
+    return changed
+
+
+def _means_global_batch(option: str) -> bool:
+    return fact_of_key(option_key(option), "") == "global_batch_size"
+
+
+def with_trainer_devices(words: Sequence[str], hardware: Hardware) -> list[str]:
+    """Return a LightningCLI command that says how many devices and nodes its Trainer takes.
+
+    On the command line they overrule the configuration, which counts those of the whole run.
+    """
+    given = {word.partition("=")[0] for word in words}
+    counts = {
+        "--trainer.devices": min(hardware.n_gpus, hardware.gpus_per_node),
+        "--trainer.num_nodes": hardware.n_nodes,
+    }
+    return [*words, *(f"{name}={count}" for name, count in counts.items() if name not in given)]
+
+
 def run_folder(words: Sequence[str]) -> str:
     """Return the output folder a command names, or nothing."""
     for index, word in enumerate(words):
@@ -93,8 +128,10 @@ def run_folder(words: Sequence[str]) -> str:
 def writing_to(words: Sequence[str], own: str, folder: str) -> list[str]:
     """Return a command that writes to `folder` instead of the job's `own` output folder.
 
-    The values of options that name an output folder are replaced, and paths inside `own`.
+    The values of options that name an output folder are replaced, and paths inside `own`; so are
+    other options with the same value, or the job would go on from the run's own checkpoints.
     """
+    left = _output_folders(words)
     moved: list[str] = []
     for index, word in enumerate(words):
         option, equals, value = word.partition("=")
@@ -107,11 +144,26 @@ def writing_to(words: Sequence[str], own: str, folder: str) -> list[str]:
             and option_key(previous) in _OUTPUT_KEYS
         ):
             moved.append(folder)
+        elif equals and value in left:
+            moved.append(f"{option}={folder}")
+        elif word in left:
+            moved.append(folder)
         elif equals:
             moved.append(f"{option}={_inside(value, own, folder)}")
         else:
             moved.append(_inside(word, own, folder))
     return moved
+
+
+def _output_folders(words: Sequence[str]) -> set[str]:
+    """Return the paths of folders that a command names as its output."""
+    found = set()
+    for index, word in enumerate(words):
+        option, equals, value = word.partition("=")
+        if option_key(option) in _OUTPUT_KEYS and (equals or word.startswith("--")):
+            folder = value if equals else next(iter(words[index + 1 : index + 2]), "")
+            found.add(folder)
+    return {folder for folder in found if "/" in folder}
 
 
 def _inside(path: str, own: str, folder: str) -> str:

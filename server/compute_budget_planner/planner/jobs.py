@@ -12,6 +12,8 @@ from compute_budget_planner.planner.job_command import (
     run_folder,
     shell_line,
     training_words,
+    with_global_batch,
+    with_trainer_devices,
     writing_to,
 )
 from compute_budget_planner.planner.workspace import Workspace
@@ -19,6 +21,7 @@ from compute_budget_planner.planning.limits import clock
 from compute_budget_planner.project import private_paths
 from compute_budget_planner.readers.contract import Reading
 from compute_budget_planner.results import JobBlock
+from compute_budget_planner.workload.facts import Basis
 from compute_budget_planner.workload.run import TrainingRun
 
 OPEN = "to be named"
@@ -123,13 +126,35 @@ def _command(
     planned = assessed.assessment.run
     shrunk = planned is not None and run.hardware.n_gpus < planned.hardware.n_gpus
     words = tuple(on_hardware(words, run.hardware, shrunk=shrunk))
-    notes = []
+    notes: list[str] = []
+    if planned is not None and shrunk:
+        if any(r.format == "lightning_cli" for r in assessed.readings):
+            words = tuple(with_trainer_devices(words, run.hardware))
+        words, notes = _with_own_batch(assessed, planned, run, words)
+    if any("$(" in word or "`" in word for word in words):
+        notes.append("a command substitution stands quoted, so that nothing runs: write it out")
     if other_folder is not None:
         moved = writing_to(words, job.output_dir, other_folder)
         if moved == list(words):
             notes.append(f"the command names no output folder: let it write to {other_folder}/")
         words = tuple(first_task(moved) if first else moved)
     return shell_line(words, workspace.project.root), notes
+
+
+def _with_own_batch(
+    assessed: Assessed, planned: TrainingRun, small: TrainingRun, words: tuple[str, ...]
+) -> tuple[tuple[str, ...], list[str]]:
+    """Return a smaller job's command with its global batch, or what a person must set."""
+    whole, samples = planned.batch.global_batch_size, small.batch.global_batch_size
+    fact = assessed.assessment.resolution.facts.get("global_batch_size")
+    if samples == whole or fact is None or fact.basis not in (Basis.CONFIGURED, Basis.STATED):
+        return words, []
+    changed = tuple(with_global_batch(words, samples))
+    if changed != words:
+        return changed, []
+    return words, [
+        f"set the global batch to {samples:,}: the run's {whole:,} are for all its devices"
+    ]
 
 
 def _own_folder(workspace: Workspace, job: Reading | None, job_name: str) -> str:

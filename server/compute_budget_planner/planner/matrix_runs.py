@@ -8,6 +8,7 @@ from compute_budget_planner.planner.boards_read import finished_runs
 from compute_budget_planner.planner.jobs import variant_job_name
 from compute_budget_planner.planner.workspace import Workspace
 from compute_budget_planner.readers.changes import read_change
+from compute_budget_planner.readers.runs import RunFiles
 from compute_budget_planner.requests import VariantInput
 
 
@@ -31,7 +32,21 @@ def existing_runs(workspace: Workspace, inputs: RunInputs) -> dict[str, DoneSeed
     return done
 
 
-def variant_runs(
+def runs_ahead(
+    workspace: Workspace, inputs: RunInputs, variants: Sequence[VariantInput]
+) -> list[RunFiles]:
+    """Return the runs that are no variants and have not finished; where none is left, more.
+
+    Without a run that is ahead the finished ones stand for the project's runs, and without a run
+    of its own its variants do.
+    """
+    others = _variant_names(workspace, inputs, variants)
+    runs, readings = inputs.gathered.runs, inputs.gathered.readings
+    own = [run for run in runs if run.name not in others] or list(runs)
+    return [r for r in own if not any(readings[log].finished for log in r.prior_logs)] or own
+
+
+def _variant_names(
     workspace: Workspace, inputs: RunInputs, variants: Sequence[VariantInput]
 ) -> set[str]:
     """Return the names jobs of the matrix' variants go by: they are no main runs."""

@@ -9,8 +9,9 @@ from compute_budget_planner.planner.ablating import baseline_run, cost_matrix
 from compute_budget_planner.planner.ablation_result import ablations_result
 from compute_budget_planner.planner.assessing import Assessed, RunInputs, assess_run, run_inputs
 from compute_budget_planner.planner.boards_read import RISK_BOARD, board_rows
+from compute_budget_planner.planner.budget_grid import grid_of_budget
 from compute_budget_planner.planner.cheaper import alternatives_of
-from compute_budget_planner.planner.matrix_runs import variant_runs
+from compute_budget_planner.planner.matrix_runs import runs_ahead
 from compute_budget_planner.planner.plan_jobs import plan_jobs
 from compute_budget_planner.planner.plan_totals import (
     number_of,
@@ -30,6 +31,7 @@ from compute_budget_planner.results import (
     JobBlock,
     SmokeResult,
 )
+from compute_budget_planner.results.grid import GridResult
 
 COMPUTE_RISK = "Compute of the required runs"
 """Subject of the risk row that says required GPU-hours exceed the available ones."""
@@ -37,7 +39,7 @@ COMPUTE_RISK = "Compute of the required runs"
 
 @dataclass(frozen=True)
 class Plan:
-    """A computed plan; `ablations` is None without a matrix."""
+    """A computed plan; `ablations` is None without a matrix, `grid` where none was asked for."""
 
     inputs: RunInputs
     runs: tuple[Assessed, ...]
@@ -45,6 +47,7 @@ class Plan:
     smokes: tuple[SmokeResult, ...]
     ablations: AblationsResult | None
     alternatives: tuple[AlternativesResult, ...]
+    grid: GridResult | None
     decisions: tuple[Decision, ...]
     jobs: tuple[JobBlock, ...]
     totals: Totals
@@ -88,6 +91,7 @@ def make_plan(
         tuple(smokes),
         ablations,
         tuple(alternatives),
+        grid_of_budget(workspace, inputs, runs, request.grid),
         tuple(decisions),
         tuple(plan_jobs(workspace, runs, smokes, ablations, baseline)),
         totals,
@@ -109,12 +113,8 @@ def main_runs(
         return [assess_run(workspace, inputs, gathered.named(name)) for name in names]
     if not gathered.runs:
         return [assess_run(workspace, inputs, None)]
-    others = variant_runs(workspace, inputs, variants)
-    own = [run for run in gathered.runs if run.name not in others] or gathered.runs
-    ahead = [
-        run for run in own if not any(gathered.readings[log].finished for log in run.prior_logs)
-    ]
-    return [assess_run(workspace, inputs, run) for run in ahead or own]
+    ahead = runs_ahead(workspace, inputs, variants)
+    return [assess_run(workspace, inputs, run) for run in ahead]
 
 
 def has_matrix(inputs: RunInputs, variants: Sequence[VariantInput]) -> bool:

@@ -17,9 +17,8 @@ from compute_budget_planner.results import (
     SmokeResult,
     VariantOut,
 )
+from compute_budget_planner.results.smoke import SUBMISSION_ORDER
 from compute_budget_planner.workload.facts import FactValue
-
-_ORDER = ("smoke", "required", "should-have", "optional")
 
 
 def plan_jobs(
@@ -44,7 +43,7 @@ def plan_jobs(
                 continue
             block = _variant_job(workspace, baseline, row, seeds, ids, ablations.controls)
             jobs += [block] if block is not None else []
-    return sorted(jobs, key=lambda job: _ORDER.index(job.priority))
+    return sorted(jobs, key=lambda job: SUBMISSION_ORDER.index(job.priority))
 
 
 def _to_run(ablations: AblationsResult) -> list[tuple[VariantOut, int]]:

@@ -9,11 +9,15 @@ from compute_budget_planner.estimation.steps import StepsLedger
 from compute_budget_planner.numbers import brief
 from compute_budget_planner.planner.assessing import Assessed
 from compute_budget_planner.planner.sentences import estimate_summary
+from compute_budget_planner.planner.unstated import (
+    assumptions_of,
+    settled_questions,
+    settled_words,
+)
 from compute_budget_planner.planner.workspace import Workspace
 from compute_budget_planner.planning.limits import LimitFit, fit_limit
 from compute_budget_planner.project import private_paths
 from compute_budget_planner.results import (
-    AssumptionOut,
     CalibrationOut,
     ConflictOut,
     EstimateResult,
@@ -75,7 +79,7 @@ def _with_numbers(
         "n_gpus": run.hardware.n_gpus,
         "parameters": _parameters(run),
         "checkpoint_gib": checkpoint_gib(run, workspace.reference),
-        "assumptions": _assumptions(assessed),
+        "assumptions": assumptions_of(assessed.assessment),
         "warnings": [*result.warnings, *_warnings(run)],
     }
     if assessment.uncertainty is not None and assessment.uncertainty.widest is not None:
@@ -88,7 +92,7 @@ def _with_numbers(
             terms=[
                 MemoryTermOut(name=name, gib=term.expected) for name, term in memory.terms.items()
             ],
-            reason=memory.reason,
+            reason="; ".join(filter(None, (memory.reason, settled_words(assessed.assessment)))),
             smallest_fix=memory.smallest_fix,
             largest_micro_batch=memory.largest_micro_batch,
         )
@@ -174,34 +178,22 @@ def _steps(steps: StepsLedger) -> StepsOut:
 
 def _parameters(run: TrainingRun) -> ParametersOut:
     if isinstance(run.model, Architecture):
-        adapters = run.numerics.method in ("lora", "qlora")
+        adapters = run.numerics.trains_adapters
         counts = count_parameters(run.model, run.numerics.lora_rank if adapters else 0)
         return ParametersOut(total=counts.total, active=counts.active, trainable=counts.trainable)
     total = run.model.params_total
     return ParametersOut(total=total, active=total, trainable=total)
 
 
-def _assumptions(assessed: Assessed) -> list[AssumptionOut]:
-    uncertainty = assessed.assessment.uncertainty
-    if uncertainty is None:
-        return []
-    ranked = sorted(uncertainty.assumed, key=lambda a: -a.factor)
-    return [
-        AssumptionOut(
-            fact=a.assumption.fact,
-            value=a.assumption.value,
-            why=a.assumption.why,
-            spread=a.factor,
-        )
-        for a in ranked
-    ]
-
-
 def _questions(workspace: Workspace, assessed: Assessed) -> list[str]:
     problems = [
         private_paths(f"{p.source}: {p.text}", workspace.project.root) for p in assessed.problems
     ]
-    return [*assessed.assessment.resolution.questions, *problems[:_MOST_QUESTIONS]]
+    return [
+        *assessed.assessment.resolution.questions,
+        *settled_questions(assessed.assessment),
+        *problems[:_MOST_QUESTIONS],
+    ]
 
 
 def _warnings(run: TrainingRun) -> list[str]:

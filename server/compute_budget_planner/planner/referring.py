@@ -6,6 +6,11 @@ from compute_budget_planner.errors import ProjectError
 from compute_budget_planner.planner.workspace import Workspace
 from compute_budget_planner.project import Project
 from compute_budget_planner.readers.contract import FileReference, SourceFile
+from compute_budget_planner.readers.runs import reference_places
+
+_LONGEST_NAME = 255
+_LONGEST_PATH = 2_000
+"""In bytes: what common file systems take, with room for the root in front."""
 
 
 def source_file(project: Project, path: str) -> SourceFile:
@@ -20,7 +25,7 @@ def source_file(project: Project, path: str) -> SourceFile:
     def beside(relative: str) -> SourceFile | None:
         wanted = posixpath.normpath(posixpath.join(folder, relative))
         outside = wanted.startswith("..") or posixpath.isabs(wanted)
-        if outside or not (project.root / wanted).is_file():
+        if outside or not _is_nameable(wanted) or not (project.root / wanted).is_file():
             return None
         try:
             return source_file(project, wanted)
@@ -42,18 +47,17 @@ def locate_reference(workspace: Workspace, origin: str, reference: FileReference
     return None
 
 
-def reference_places(origin: str, code_dir: str) -> list[str]:
-    """Return where a path named in a file may start: its folder, those above, the code folder."""
-    folder = posixpath.dirname(origin)
-    places = [folder]
-    while folder:
-        folder = posixpath.dirname(folder)
-        places.append(folder)
-    return [*places, code_dir]
-
-
 def candidate_paths(project: Project, origin: str, path: str) -> list[str]:
     """Return the paths inside the project that a path named in the file `origin` may mean."""
     places = reference_places(origin, project.code_dir)
     found = [posixpath.normpath(posixpath.join(place, path)) for place in places]
-    return [p for p in found if not p.startswith("..") and not posixpath.isabs(p) and "\0" not in p]
+    return [
+        p for p in found if not p.startswith("..") and not posixpath.isabs(p) and _is_nameable(p)
+    ]
+
+
+def _is_nameable(path: str) -> bool:
+    """Tell whether a file can have this path: asking for others is an error of the system."""
+    name = path.encode(errors="replace")
+    longest = max(map(len, name.split(b"/")))
+    return b"\0" not in name and longest <= _LONGEST_NAME and len(name) <= _LONGEST_PATH

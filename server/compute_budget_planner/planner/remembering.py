@@ -7,6 +7,7 @@ from compute_budget_planner.errors import RequestError
 from compute_budget_planner.guide.shipped import skill_directory
 from compute_budget_planner.markdown.board_ids import id_counters, raise_counter
 from compute_budget_planner.markdown.boards import (
+    LEDGER,
     Entry,
     board_edit,
     from_template,
@@ -38,7 +39,6 @@ _PATHS = {
 }
 _PROJECT_YAML = "memory/project.yaml"
 _YAML_BOARDS = "memory/boards"
-_LEDGER = "lab/research/experiment-ledger.yaml"
 
 
 def update_memory(workspace: Workspace, request: MemoryRequest) -> MemoryResult:
@@ -68,8 +68,8 @@ def _refuse_other_layouts(workspace: Workspace) -> None:
     root = workspace.project.root
     folder = root / _YAML_BOARDS
     found = [f"{_YAML_BOARDS}/{p.name}" for p in folder.glob("*.y*ml")] if folder.is_dir() else []
-    if (root / _LEDGER).is_file():
-        found.append(_LEDGER)
+    if (root / LEDGER).is_file():
+        found.append(LEDGER)
     refuse_yaml_boards(found)
 
 

@@ -10,9 +10,9 @@ from compute_budget_planner.planner.matrix import MatrixRow, point_changes
 from compute_budget_planner.planner.variation import varied
 from compute_budget_planner.planner.workspace import Workspace
 from compute_budget_planner.readers.change_clauses import Point
-from compute_budget_planner.readers.change_words import DATA_FACTS
 from compute_budget_planner.results import RangeOut
 from compute_budget_planner.workload.facts import FactValue
+from compute_budget_planner.workload.known_datasets import DATASET_SIZES
 
 
 @dataclass(frozen=True)
@@ -78,8 +78,8 @@ def cost_of_seed(workspace: Workspace, base: Assessed, row: MatrixRow) -> SeedCo
 def _without_value(point: Point, changes: Mapping[str, FactValue]) -> str:
     """Return a fact of a point that got no value; of the size of the data one is enough."""
     missing = [fact.name for fact in point if fact.name not in changes]
-    if changes.keys() & set(DATA_FACTS):
-        missing = [name for name in missing if name not in DATA_FACTS]
+    if changes.keys() & set(DATASET_SIZES):
+        missing = [name for name in missing if name not in DATASET_SIZES]
     return next(iter(missing), "")
 
 

@@ -1,6 +1,6 @@
 """The one-line summaries of the tools' results."""
 
-from collections.abc import Sized
+from collections.abc import Iterable, Sized
 
 from compute_budget_planner.numbers import shown
 from compute_budget_planner.results import (
@@ -16,6 +16,16 @@ from compute_budget_planner.results import (
 def spread(value: RangeOut, unit: str) -> str:
     """Return `expected (low to high) unit`."""
     return f"{shown(value.expected)} ({shown(value.low)} to {shown(value.high)}) {unit}"
+
+
+def not_estimated(results: Iterable[EstimateResult]) -> str:
+    """Return a sentence's end that says which runs have no numbers and why; empty for none."""
+    lacking = [
+        f"`{each.run}` lacks {', '.join(f'`{name}`' for name in each.missing)}"
+        for each in results
+        if each.missing
+    ]
+    return f". Not estimated yet: {'; '.join(lacking)}" if lacking else ""
 
 
 def estimate_summary(result: EstimateResult, model: str) -> str:

@@ -18,6 +18,7 @@ INPUT_NAMES = (
     "baseline",
     "variants",
     "required_seeds",
+    "grid",
     "claims",
 )
 
@@ -76,6 +77,7 @@ def refreshed(request: WriteBudgetRequest, stored: WriteBudgetRequest) -> WriteB
             "measured_runs": [*stored.measured_runs, *request.measured_runs],
             "baseline": request.baseline or stored.baseline,
             "required_seeds": request.required_seeds or stored.required_seeds,
+            "grid": request.grid or stored.grid,
             "variants": [
                 *(v for v in stored.variants if v.name not in {n.name for n in request.variants}),
                 *request.variants,

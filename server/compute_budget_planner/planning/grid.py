@@ -80,12 +80,11 @@ def ratios(cells: int, spacing: float) -> list[float]:
 
 def flops_per_token(arch: Architecture, run: TrainingRun) -> float:
     """Return the true training FLOPs per token of a shape under a run's length and numerics."""
-    adapters = run.numerics.lora_rank if run.numerics.method in ("lora", "qlora") else 0
     return training_flops_per_token(
         arch,
         run.data.seq_len or 1,
         activation_checkpointing=run.numerics.activation_checkpointing,
-        lora_rank=adapters,
+        lora_rank=run.numerics.adapter_rank,
     ).hardware
 
 

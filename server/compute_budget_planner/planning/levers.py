@@ -76,8 +76,8 @@ def _packing(run: TrainingRun, _: Reference) -> Changes:
     return {"packing": True} if data.dataset_tokens < padded else {}
 
 
-def _mixed_precision(run: TrainingRun, _: Reference) -> Changes:
-    if run.numerics.precision not in ("fp32", "tf32"):
+def _mixed_precision(run: TrainingRun, reference: Reference) -> Changes:
+    if not reference.precisions[run.numerics.precision].is_32bit:
         return {}
     has_bf16 = run.hardware.accelerator.peak_bf16_tflops is not None
     return {"precision": "bf16" if has_bf16 else "fp16"}

@@ -8,6 +8,7 @@ L(N, D) = E + A/N^α + B/D^β with N parameters in all and D training tokens, lo
 import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import partial
 
 from compute_budget_planner.errors import GuideError, RequestError, nearest
 from compute_budget_planner.estimation.ranges import Z80, Range
@@ -107,7 +108,7 @@ class ScalingLaw:
             losses = [surface.loss(cell.params, cell.tokens) for cell in cells]
             return 100 * (losses[index] / min(losses) - 1)
 
-        return [self._spread(lambda s, i=i: above(s, i)) for i in range(len(cells))]  # type: ignore[misc]
+        return [self._spread(partial(above, index=index)) for index in range(len(cells))]
 
     def optimum(self, flops: float, k: float = SIX) -> tuple[Range, Range]:
         """Return parameters and tokens per parameter of the optimum at a budget, with interval."""

@@ -12,10 +12,18 @@ from functools import cached_property
 from pathlib import Path
 
 from compute_budget_planner.errors import ProjectError
-from compute_budget_planner.project import data_files, discovery, ignore, layout, locking, reading, writing
+from compute_budget_planner.project import (
+    data_files,
+    discovery,
+    ignore,
+    layout,
+    locking,
+    reading,
+    writing,
+)
 from compute_budget_planner.project.discovery import Discovered
 from compute_budget_planner.project.reading import FileText
-from compute_budget_planner.project.redaction import clean_text, private_paths, table_cell
+from compute_budget_planner.project.redaction import clean_text, private_paths
 from compute_budget_planner.project.root import find_root, is_worktree, resolve_root
 from compute_budget_planner.project.writing import WriteOutcome
 
@@ -28,7 +36,6 @@ __all__ = [
     "find_root",
     "private_paths",
     "resolve_root",
-    "table_cell",
 ]
 
 

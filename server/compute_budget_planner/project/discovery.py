@@ -22,7 +22,7 @@ _SKIPPED_FOLDERS = frozenset(
 _CONFIGS = ("*.yaml", "*.yml", "*.json", "*.toml", "*.py")
 _LOGS = ("*.out", "*.err", "*.log", "*.txt", "*.json", "*.jsonl", "*.csv")
 _EVENTS = "events.out.tfevents.*"
-_RESULTS = ("trainer_state.json", "*_results.json", "slurm-*.out", "*.log", "config.json", _EVENTS)
+_RESULTS = ("trainer_state.json", "*_results.json", "*.out", "*.log", "config.json", _EVENTS)
 _SKILL = "skills/run-experiment"
 
 BOARDS = (

@@ -1,8 +1,8 @@
 """What must not leave a project in a budget or board: places, people, hosts and secrets.
 
 Absolute paths become repo paths or begin with a `$VARIABLE`; users and hosts become `$USER` and
-`$HOST`; secrets become `$SECRET`. In doubt it masks. `clean_text` and `table_cell` make text of
-files harmless where it is shown.
+`$HOST`; secrets become `$SECRET`. In doubt it masks. `clean_text` makes a name or line of a file
+harmless where it is shown.
 """
 
 import re
@@ -13,8 +13,6 @@ _ANSI = re.compile(r"\x1b(?:\[[0-?]*[ -/]*[@-~]|\][^\x07\x1b]*(?:\x07|\x1b\\)?)"
 _DROPPED = frozenset({"Cc", "Cf", "Cs", "Co", "Cn"})
 # Letters and marks that show nothing: Hangul fillers, blank Braille, variation selectors.
 _INVISIBLE = re.compile("[\u115f\u1160\u3164\uffa0\u2800\ufe00-\ufe0f\U000e0100-\U000e01ef]")
-_ESCAPING_BACKSLASH = re.compile(r"\\(?=[!-/:-@\[-`{-~]|$)")
-_HTML_START = re.compile(r"<(?=[A-Za-z/!?])")
 
 _SECRET_FORMS = re.compile(
     r"-----BEGIN [A-Z ]{0,40}PRIVATE KEY-----.*?(?:-----END [A-Z ]{0,40}PRIVATE KEY-----|\Z)"
@@ -92,17 +90,6 @@ def clean_text(text: str, limit: int = 200) -> str:
     if len(line) <= limit and len(looked_at) == len(text):
         return line
     return line[: max(limit - 1, 0)].rstrip() + "…"
-
-
-def table_cell(text: str, limit: int = 200) -> str:
-    """Return raw text (not yet escaped) as one cell of a Markdown table that stays one cell.
-
-    After `clean_text`, pipes, backticks, HTML and its comments and a leading `#` are escaped.
-    """
-    cell = _ESCAPING_BACKSLASH.sub(r"\\\\", clean_text(text, limit))
-    cell = cell.replace("|", r"\|").replace("`", r"\`")
-    cell = _HTML_START.sub("&lt;", cell).replace("-->", "--&gt;")
-    return "\\" + cell if cell.startswith("#") else cell
 
 
 def private_paths(text: str, root: Path) -> str:

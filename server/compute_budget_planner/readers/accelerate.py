@@ -9,6 +9,7 @@ from collections.abc import Iterator
 from compute_budget_planner.guide.reference import Reference
 from compute_budget_planner.readers.config_options import references_of
 from compute_budget_planner.readers.contract import Basis, Layer, Reading, SourceFile
+from compute_budget_planner.readers.deepspeed import STAGES, decided
 from compute_budget_planner.readers.direct_facts import DirectValue, direct_facts
 from compute_budget_planner.readers.nodes import Node
 from compute_budget_planner.readers.structured import load_mapping, mapping_of
@@ -24,7 +25,6 @@ _STRATEGY = {
     "3": "ddp",
     "4": "fsdp",
 }
-_STAGES = {0: "ddp", 1: "zero1", 2: "zero2", 3: "zero3"}
 
 
 class AccelerateReader:
@@ -63,8 +63,8 @@ class AccelerateReader:
 def _values(file: SourceFile, root: Node) -> Iterator[DirectValue]:
     on_cpu = root.get("use_cpu")
     if on_cpu is None or on_cpu.scalar is not True:
-        yield _given(file, root.get("num_processes"), "n_gpus")
-    yield _given(file, root.get("num_machines"), "n_nodes")
+        yield decided(file, root.get("num_processes"), "n_gpus")
+    yield decided(file, root.get("num_machines"), "n_nodes")
     precision = root.get("mixed_precision")
     if precision is not None and precision.scalar is not None:
         # YAML reads an unquoted `no` as false; both mean full precision.
@@ -77,17 +77,17 @@ def _values(file: SourceFile, root: Node) -> Iterator[DirectValue]:
         case "FSDP":
             yield from _fsdp(file, root)
         case "MULTI_GPU":
-            yield "sharding", "ddp", file.at(kind.line if kind else None)
+            yield "sharding", "ddp", file.at(root.line_of("distributed_type"))
         case "NO":
-            yield "sharding", "none", file.at(kind.line if kind else None)
+            yield "sharding", "none", file.at(root.line_of("distributed_type"))
 
 
 def _deepspeed(file: SourceFile, root: Node) -> Iterator[DirectValue]:
     section = root.get("deepspeed_config") or Node({}, None)
     stage = section.get("zero_stage")
     if stage is not None and isinstance(stage.scalar, int):
-        yield "sharding", _STAGES.get(stage.scalar, stage.scalar), file.at(stage.line)
-    yield _given(file, section.get("gradient_accumulation_steps"), "grad_accum_steps")
+        yield "sharding", STAGES.get(stage.scalar, stage.scalar), file.at(stage.line)
+    yield decided(file, section.get("gradient_accumulation_steps"), "grad_accum_steps")
     for key, offload in (
         ("offload_param_device", "parameters"),
         ("offload_optimizer_device", "optimizer"),
@@ -108,8 +108,7 @@ def _fsdp(file: SourceFile, root: Node) -> Iterator[DirectValue]:
     elif reshard is not None and isinstance(reshard.scalar, bool):
         yield "sharding", "fsdp" if reshard.scalar else "zero2", file.at(reshard.line)
     else:
-        kind = root.get("distributed_type")
-        yield "sharding", "fsdp", file.at(kind.line if kind else None)
+        yield "sharding", "fsdp", file.at(root.line_of("distributed_type"))
     recomputed = section.get("fsdp_activation_checkpointing")
     if recomputed is not None and isinstance(recomputed.scalar, bool):
         value = "full" if recomputed.scalar else "none"
@@ -117,12 +116,6 @@ def _fsdp(file: SourceFile, root: Node) -> Iterator[DirectValue]:
     offload = section.get("fsdp_offload_params")
     if offload is not None and offload.scalar is True:
         yield "offload", "parameters", file.at(offload.line)
-
-
-def _given(file: SourceFile, node: Node | None, fact: str) -> DirectValue:
-    if node is None or node.scalar == "auto":
-        return fact, None, file.path
-    return fact, node.scalar, file.at(node.line)
 
 
 READER = AccelerateReader()

@@ -8,7 +8,7 @@ import math
 import operator
 from collections.abc import Callable
 
-from compute_budget_planner.readers.logged_source import parsed_quietly
+from compute_budget_planner.readers.python_syntax import parsed_quietly
 
 Number = int | float
 

@@ -19,13 +19,17 @@ from compute_budget_planner.readers.contract import (
     SourceFile,
 )
 from compute_budget_planner.readers.direct_facts import direct_facts
-from compute_budget_planner.readers.plan_markdown import PlanRow, Section, read_sections
+from compute_budget_planner.readers.plan_markdown import (
+    EMPTY_CELLS,
+    PlanRow,
+    Section,
+    read_sections,
+)
 from compute_budget_planner.readers.trial_counts import trial_count
 
 _TITLE = re.compile(
     r"(?mi)^#[ \t]+Baseline Selection Audit\b|^#{1,6}[ \t]+Candidate Baseline Pool[ \t]*$"
 )
-_EMPTY = {"", "-", "—", "–", "n/a", "tbd", "none"}
 _REQUIREMENTS = ("must-have", "should-have", "optional", "not-comparable", "citation-only")
 _EXCLUDED = ("not-comparable", "citation-only")
 _VERDICTS = (
@@ -101,7 +105,7 @@ class _Audit:
             return
         for row in (row for table in section.tables for row in table.rows):
             name = row.cells.get(column, "")
-            if name.lower() in _EMPTY:
+            if name.lower() in EMPTY_CELLS:
                 continue
             if section.title == "tuning budget ledger":
                 self._tuning(name, row)
@@ -204,7 +208,7 @@ class _Audit:
 
 def _text(row: PlanRow, column: str) -> str:
     written = row.cells.get(column, "")
-    return "" if written.lower() in _EMPTY else written
+    return "" if written.lower() in EMPTY_CELLS else written
 
 
 READER = BaselineAuditReader()

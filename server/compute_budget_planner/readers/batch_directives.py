@@ -9,7 +9,7 @@ from compute_budget_planner.readers.contract import Problem, SourceFile
 
 
 @dataclass(frozen=True)
-class Option:
+class Directive:
     """A one-letter or long option without its dash, its value (empty for a flag), its line."""
 
     name: str
@@ -17,15 +17,23 @@ class Option:
     line: int
 
 
-def read_options(
-    file: SourceFile, mark: str, flags: frozenset[str], *, head_only: bool
-) -> tuple[list[Option], list[Problem]]:
-    """Return the options behind `#mark`, several on a line too, and the lines not obeyed.
+@dataclass(frozen=True)
+class MarkedLine:
+    """The words behind a scheduler's mark, and the line they stand on."""
 
-    `flags` are options without a value. `# BSUB` and `##BSUB` are comments. With `head_only` the
-    scheduler stops looking at the first command.
+    words: tuple[str, ...]
+    line: int
+
+
+def marked_lines(
+    file: SourceFile, mark: str, *, head_only: bool
+) -> tuple[list[MarkedLine], list[Problem]]:
+    """Return the lines that begin with `#mark`, and a problem for each that is not obeyed.
+
+    `# SBATCH` and `##SBATCH` are comments. With `head_only` the scheduler stops looking at the
+    first command.
     """
-    options: list[Option] = []
+    found: list[MarkedLine] = []
     problems: list[Problem] = []
     in_head = True
     for number, text in enumerate(file.lines, start=1):
@@ -43,12 +51,23 @@ def read_options(
             problem = f"the quotes of this `#{mark}` line do not match. Close them."
             problems.append(Problem(where, problem))
             continue
-        options += _options(words, flags, number)
-    return options, problems
+        found.append(MarkedLine(tuple(words), number))
+    return found, problems
 
 
-def _options(words: list[str], flags: frozenset[str], line: int) -> Iterator[Option]:
-    rest = list(words)
+def read_options(
+    file: SourceFile, mark: str, flags: frozenset[str], *, head_only: bool
+) -> tuple[list[Directive], list[Problem]]:
+    """Return the options behind `#mark`, several on a line too, and the lines not obeyed.
+
+    `flags` are options without a value.
+    """
+    lines, problems = marked_lines(file, mark, head_only=head_only)
+    return [option for line in lines for option in _options(line, flags)], problems
+
+
+def _options(line: MarkedLine, flags: frozenset[str]) -> Iterator[Directive]:
+    rest = list(line.words)
     while rest:
         word = rest.pop(0)
         if not word.startswith("-"):
@@ -56,7 +75,7 @@ def _options(words: list[str], flags: frozenset[str], line: int) -> Iterator[Opt
         name, equals, value = word.lstrip("-").partition("=")
         if not equals and name not in flags and rest:
             value = rest.pop(0)
-        yield Option(name, value, line)
+        yield Directive(name, value, line.line)
 
 
 def task_count(text: str) -> int | None:

@@ -9,15 +9,14 @@ from compute_budget_planner.readers.change_words import (
     ACTIVATION_WORDS,
     ACTIVATIONS,
     BATCH_WORDS,
-    DATA_FACTS,
     DATA_WORDS,
     fact_of_words,
 )
 from compute_budget_planner.workload.facts import FactValue
-from compute_budget_planner.workload.vocabulary import VOCABULARY, Kind, parse_fact
+from compute_budget_planner.workload.known_datasets import DATASET_SIZES
+from compute_budget_planner.workload.vocabulary import VOCABULARY, parse_fact
 
 NUMBER = r"[0-9][0-9_]*(?:\.[0-9]+)?(?:[eE][+-]?[0-9]+)?"
-_NUMERIC = (Kind.COUNT, Kind.COUNT_OR_ZERO, Kind.POSITIVE)
 _FACTOR = re.compile(rf"(?:[~≈]\s*)?(?:({NUMBER})\s*[×%]|[×*]\s*({NUMBER})|[÷/]\s*({NUMBER}))")
 _FRACTION = re.compile(r"1\s*/\s*([2-9]|[1-9][0-9])")
 _WORD_FACTORS = {
@@ -59,7 +58,7 @@ class Target:
     def is_numeric(self) -> bool:
         """Tell whether numbers and factors make sense."""
         return self.kind in ("batch", "data") or (
-            self.fact is not None and VOCABULARY[self.fact].kind in _NUMERIC
+            self.fact is not None and VOCABULARY[self.fact].kind.is_number
         )
 
 
@@ -129,7 +128,8 @@ def changed_facts(
         # The ratio holds whichever batch is meant; a bare size does not say which.
         factor = _ratio(text, before)
     if factor is not None and target.is_numeric:
-        names = {"batch": ("global_batch_size",), "data": DATA_FACTS}.get(target.kind)
+        # A share of the data is a share of either size, whichever describes the run.
+        names = {"batch": ("global_batch_size",), "data": DATASET_SIZES}.get(target.kind)
         return tuple(ChangedFact(name, factor=factor) for name in names or (target.fact or "",))
     if target.fact is None:
         if target.kind == "data" or not any(letter.isdigit() for letter in text):
@@ -150,7 +150,7 @@ def _ratio(text: str, before: str) -> float | None:
 
 def _value(fact: str, text: str, reference: Reference) -> FactValue:
     """Return a value; a model and a device must be known ones, so that prose is not taken."""
-    if VOCABULARY[fact].kind in _NUMERIC:
+    if VOCABULARY[fact].kind.is_number:
         text = _SQUARE.sub(r"\1", _UNIT.sub("", text.lstrip("~≈ ")))
     if fact == "model" and not (reference.find_model(text) or text.endswith(".json")):
         raise FactError(f"the model {text[:40]!r} is not known", remedy="Name its config.json.")

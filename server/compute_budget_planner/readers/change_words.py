@@ -45,8 +45,6 @@ DATA_WORDS = {
     *("examples", "training examples", "subset", "data subset", "corpus", "data size"),
     *("dataset size", "data fraction", "subset of data", "training subset"),
 }
-DATA_FACTS = ("dataset_examples", "dataset_tokens")
-"""A share of the data is a share of either, whichever the run is described by."""
 
 ACTIVATION_WORDS = {"activation", "activation function", "hidden act", "mlp", "ffn", "mlp type"}
 ACTIVATIONS = {

@@ -45,7 +45,7 @@ def options_of(file: SourceFile, leaves: Iterable[Leaf]) -> list[Option]:
         if leaf.key == "input_size" and _NETWORKS.intersection(leaf.sections):
             continue  # the width of a layer's input, no edge of an image
         where = leaf.place(file)
-        if leaf.key == "quantization" and (bits := _BITS.fullmatch(str(leaf.value))):
+        if leaf.key in ("quantization", "quant") and (bits := _BITS.fullmatch(str(leaf.value))):
             options.append(("quantization_bit", bits[1], where))
             continue
         member = ".".join(leaf.path[-2:]).lower()

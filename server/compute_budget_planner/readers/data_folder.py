@@ -3,12 +3,11 @@
 Told by the names and sizes of what lies in it; nothing is opened. Held-out parts are left out.
 """
 
-import re
 from collections.abc import Mapping
 
 from compute_budget_planner.guide.reference import Reference
 from compute_budget_planner.readers.contract import Problem, Reading
-from compute_budget_planner.readers.dataset_sizes import dataset_reading
+from compute_budget_planner.readers.dataset_sizes import HELD_OUT, dataset_reading
 
 Counts = Mapping[tuple[str, str], tuple[int, int]]
 """(subfolder, ending) → (files, bytes in all)."""
@@ -17,7 +16,6 @@ _IMAGES = {".jpg", ".jpeg", ".png", ".webp", ".bmp", ".tif", ".tiff", ".jpe", ".
 _SOUNDS = {".wav", ".flac", ".mp3", ".ogg", ".m4a", ".opus"}
 _SHARDS = {".tar": "WebDataset shards", ".parquet": "Parquet files", ".arrow": "Arrow files"}
 _SHARDS |= {".gz": "compressed files", ".zst": "compressed files"}
-_HELD_OUT = re.compile(r"(?:^|[/_.-])(?:val|validation|valid|test|eval|dev)(?=[/_.\d-]|$)", re.I)
 
 
 def folder_reading(path: str, counts: Counts, reference: Reference, *, cut: bool) -> Reading | None:
@@ -25,7 +23,7 @@ def folder_reading(path: str, counts: Counts, reference: Reference, *, cut: bool
 
     `cut` says that only a part of the folder was looked at.
     """
-    training = {key: value for key, value in counts.items() if not _HELD_OUT.search(key[0])}
+    training = {key: value for key, value in counts.items() if not HELD_OUT.search(key[0])}
     examples = sum(n for (_, end), (n, _) in training.items() if end in _IMAGES | _SOUNDS)
     if examples:
         text = "only a part of the folder was counted; give `dataset_examples`"

@@ -1,5 +1,6 @@
 """What all readers of data say: examples and tokens, with how they were found."""
 
+import re
 from collections.abc import Iterable, Mapping
 
 from compute_budget_planner.guide.reference import Reference
@@ -8,6 +9,8 @@ from compute_budget_planner.readers.direct_facts import direct_facts
 from compute_budget_planner.workload.facts import FactValue
 
 KIND = "dataset"
+HELD_OUT = re.compile(r"(?:^|[/_.-])(?:val|validation|valid|test|eval|dev)(?=[/_.\d-]|$)", re.I)
+"""Found in the paths of data that is not trained on."""
 
 
 def dataset_reading(

@@ -20,7 +20,8 @@ _BATCH = {
 _OFFLOADS = {"offload_optimizer": "optimizer", "offload_param": "parameters"}
 # GPT-NeoX writes the same keys beside a model of its own.
 _NEOX = {"num-layers", "num_layers", "train-iters", "train_iters"}
-_SHARDING = {0: "ddp", 1: "zero1", 2: "zero2", 3: "zero3"}
+STAGES = {0: "ddp", 1: "zero1", 2: "zero2", 3: "zero3"}
+"""ZeRO stage → `sharding`."""
 
 
 class DeepSpeedReader:
@@ -63,10 +64,10 @@ class DeepSpeedReader:
 def deepspeed_values(file: SourceFile, root: Node) -> Iterator[DirectValue]:
     """Return the facts of a DeepSpeed mapping wherever it stands."""
     for key, fact in _BATCH.items():
-        yield _decided(file, root.get(key), fact)
+        yield decided(file, root.get(key), fact)
     stage = root.get("zero_optimization", "stage")
     if stage is not None and stage.scalar != "auto":
-        value = _SHARDING.get(stage.scalar) if isinstance(stage.scalar, int) else None
+        value = STAGES.get(stage.scalar) if isinstance(stage.scalar, int) else None
         yield "sharding", value or stage.scalar, file.at(stage.line)
     for section, offload in reversed(_OFFLOADS.items()):
         device = root.get("zero_optimization", section, "device")
@@ -78,11 +79,12 @@ def deepspeed_values(file: SourceFile, root: Node) -> Iterator[DirectValue]:
         if enabled is not None and enabled.value is True:
             yield "precision", precision, file.at(enabled.line)
     optimizer = root.get("optimizer", "type")
-    yield _decided(file, optimizer, "optimizer")
-    yield _decided(file, root.get("optimizer", "params", "lr"), "learning_rate")
+    yield decided(file, optimizer, "optimizer")
+    yield decided(file, root.get("optimizer", "params", "lr"), "learning_rate")
 
 
-def _decided(file: SourceFile, node: Node | None, fact: str) -> DirectValue:
+def decided(file: SourceFile, node: Node | None, fact: str) -> DirectValue:
+    """Return a fact with its value and place; without a value where it is left to others."""
     if node is None or node.scalar == "auto":
         return fact, None, file.path
     return fact, node.scalar, file.at(node.line)

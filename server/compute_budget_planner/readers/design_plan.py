@@ -19,6 +19,7 @@ from compute_budget_planner.readers.contract import (
 )
 from compute_budget_planner.readers.direct_facts import DirectValue, direct_facts
 from compute_budget_planner.readers.plan_markdown import (
+    EMPTY_CELLS,
     PlanRow,
     PlanTable,
     Section,
@@ -34,7 +35,6 @@ _SHORT_FORM = re.compile(
     r"\|[ *`]{0,9}(?:Changed variable|变更变量)[ *`]{0,99}\|"
 )
 _SWITCH = {"on": True, "off": False, "✓": True, "✗": False}
-_EMPTY = {"", "-", "—", "–", "n/a", "tbd", "none"}
 _MOST_VARIANTS = 500
 _ENGLISH = {
     "变体": "variant",
@@ -102,7 +102,7 @@ def _values(
     yield "seeds", seed_count(seeds), file.at(line)
     data, line = fields.get("dataset/split", ("", 0))
     name = re.split(r"\s/\s|,|;|\(", data)[0].strip()
-    yield "dataset", None if name.lower() in _EMPTY else name[:200], file.at(line)
+    yield "dataset", None if name.lower() in EMPTY_CELLS else name[:200], file.at(line)
     model, line = fields.get("model/method", ("", 0))
     words = re.split(r"\s\+\s|,|;|\(|\swith\s", model)[0].strip()
     yield "model", words if reference.find_model(words) else None, file.at(line)
@@ -132,7 +132,7 @@ def _notes(file: SourceFile, fields: dict[str, tuple[str, int]]) -> dict[str, Fa
         ("required ablations", "required_ablations"),
     ):
         text = fields.get(key, ("", 0))[0]
-        if text.lower() not in _EMPTY:
+        if text.lower() not in EMPTY_CELLS:
             notes[name] = text[:300]
     status = re.search(r"\b(READY_TO_RUN|NEEDS_(?:BASELINE|METRIC|SCOPE|DATA))\b", file.text)
     if status:
@@ -147,7 +147,7 @@ def _variants(
     problems: list[Problem] = []
     for table in _matrices(sections):
         for number, row in enumerate(table.rows, start=1):
-            if all(cell.lower() in _EMPTY for cell in row.cells.values()):
+            if all(cell.lower() in EMPTY_CELLS for cell in row.cells.values()):
                 continue
             variant, more = _variant(file, table, row, number, required_seeds)
             found.append(variant)
@@ -176,7 +176,7 @@ def _variant(
 ) -> tuple[Variant, list[Problem]]:
     where = file.at(row.line)
     cells = {_ENGLISH.get(column, column): cell for column, cell in row.cells.items()}
-    stated = {name: "" if cell.lower() in _EMPTY else cell for name, cell in cells.items()}
+    stated = {name: "" if cell.lower() in EMPTY_CELLS else cell for name, cell in cells.items()}
     name = cells.get("run id", "") or cells.get("run", "") or cells.get("variant", "")
     change = cells.get("change", "") or cells.get("changed variable", "") or _factors(table, row)
     seeds = seed_count(stated.get("seeds", ""))

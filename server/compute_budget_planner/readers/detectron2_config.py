@@ -5,20 +5,17 @@ Source: detectron2's configuration reference.
 """
 
 import ast
-import posixpath
 
-from compute_budget_planner.errors import FormatError
 from compute_budget_planner.guide.reference import Reference
 from compute_budget_planner.readers.config_reading import Spelling, config_reading
 from compute_budget_planner.readers.contract import FileReference, Reading, SourceFile
 from compute_budget_planner.readers.direct_facts import DirectValue
 from compute_budget_planner.readers.framework_reader import Settings
-from compute_budget_planner.readers.nodes import Document, Node
-from compute_budget_planner.readers.structured import load_mapping, mapping_of
-from compute_budget_planner.readers.tree_merge import from_file, merged, without
+from compute_budget_planner.readers.nodes import Document
+from compute_budget_planner.readers.structured import mapping_of
+from compute_budget_planner.readers.yacs import with_bases
 
 _BASE = "_BASE_"
-_MOST_BASES = 20
 
 
 class Detectron2ConfigReader:
@@ -43,7 +40,7 @@ class Detectron2ConfigReader:
             FormatError: a file is broken, or the base files name one another without end.
         """
         included: list[str] = []
-        settings = Settings(file, Document(_with_base(file, included), ()))
+        settings = Settings(file, Document(with_bases(file, _BASE, included), ()))
         spelling = Spelling(
             self.format,
             "detectron2",
@@ -62,24 +59,6 @@ class Detectron2ConfigReader:
             references=[FileReference(path, "included", file.at(1)) for path in included],
         )
         return config_reading(file, settings.document, reference, spelling)
-
-
-def _with_base(file: SourceFile, included: list[str]) -> Node:
-    if len(included) > _MOST_BASES:
-        raise FormatError(
-            "the `_BASE_` files name one another without end",
-            where=file.path,
-            remedy="Remove the file that builds on itself.",
-        )
-    root = load_mapping(file).root
-    own = from_file(root, file.path) if included else root
-    named = root.get(_BASE)
-    path = str(named.scalar) if named is not None and named.scalar else ""
-    base = file.beside(posixpath.normpath(path)) if path and "://" not in path else None
-    if base is None:
-        return without(own, _BASE)
-    included.append(base.path)
-    return without(merged(_with_base(base, included), own), _BASE)
 
 
 def _dataset(settings: Settings) -> DirectValue:

@@ -44,7 +44,7 @@ class DstackReader:
         granted = Granted(problems=list(document.problems), job_name=text_of(root.get("name")))
         nodes = root.get("nodes")
         granted.n_nodes = 1 if nodes is None else whole_number(text_of(nodes))
-        granted.nodes_at = file.at(nodes.line if nodes is not None else None)
+        granted.nodes_at = file.at(root.line_of("nodes"))
         if granted.n_nodes is None:
             granted.ask(granted.nodes_at, "`nodes` is no count. Give `n_nodes`.")
         _gpu(file, granted, root.get("resources", "gpu"), reference)

@@ -23,7 +23,7 @@ class EnvironmentsReader:
         document = mapping_of(file)
         return document is not None and any(_is_environment(n) for _, n in _entries(document.root))
 
-    def read(self, file: SourceFile, reference: Reference) -> Reading:  # noqa: ARG002
+    def read(self, file: SourceFile, reference: Reference) -> Reading:  # noqa: ARG002  every reader takes it
         """Return every environment with its limits and GPU types."""
         document = load_mapping(file)
         problems = list(document.problems)

@@ -56,11 +56,11 @@ class HfResultsReader:
             FormatError: the file is broken.
         """
         document = load_mapping(file)
-        values = run_values(document.root, file.at(_line(document.root)))
+        values = run_values(document.root, file.at(document.root.line_of("train_runtime")))
         facts, problems = direct_facts(values, Basis.MEASURED, Layer.CONFIG, reference)
         if not any(fact.name == "step_seconds" for fact in facts):
             text = "the rates are rounded too coarsely for a step time; pass trainer_state.json"
-            problems = (*problems, Problem(file.at(_line(document.root)), text))
+            problems = (*problems, Problem(file.at(document.root.line_of("train_runtime")), text))
         return Reading(
             path=file.path,
             format=self.format,
@@ -114,11 +114,6 @@ def _last_evaluation(root: Node, path: str) -> tuple[LossSeries, ...]:
     if epoch is None or isinstance(loss, bool) or not isinstance(loss, int | float):
         return ()
     return loss_series(VALIDATION, [(round(epoch), loss)], path, "epochs")
-
-
-def _line(root: Node) -> int | None:
-    node = root.get("train_runtime")
-    return node.line if node is not None else None
 
 
 READER = HfResultsReader()

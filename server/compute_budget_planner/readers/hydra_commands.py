@@ -9,7 +9,7 @@ import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from compute_budget_planner.readers.logged_source import parsed_quietly
+from compute_budget_planner.readers.python_syntax import parsed_quietly
 
 _OVERRIDE = re.compile(r"(?:\+{1,2}|~)?[A-Za-z_][\w./@-]*=.*|~[A-Za-z_][\w./@-]*", re.S)
 _NAME = ("--config-name", "-cn")

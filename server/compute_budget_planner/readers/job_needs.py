@@ -5,6 +5,8 @@ from collections.abc import Mapping
 from compute_budget_planner.readers.shell_script import ShellScript
 from compute_budget_planner.workload.facts import FactValue
 
+_ACTIVATING = ("conda", "mamba", "micromamba", "source")  # `source activate` before conda 4.4
+
 
 def job_needs(
     script: ShellScript, cpus_per_task: str | None, mem: str | None
@@ -33,6 +35,6 @@ def _environment(script: ShellScript) -> str:
             continue
         if words[0] in ("source", ".") and words[1].endswith("/bin/activate"):
             found = words[1].removesuffix("/bin/activate")
-        elif words[0] in ("conda", "mamba", "micromamba") and words[1] == "activate":
+        elif words[0] in _ACTIVATING and words[1] == "activate":
             found = words[2] if len(words) > 2 else "base"
     return "" if set(found) & set("{}$") else found

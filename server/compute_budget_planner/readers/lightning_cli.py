@@ -12,6 +12,8 @@ from compute_budget_planner.readers.framework_reader import FrameworkReader, Set
 from compute_budget_planner.readers.nodes import Document
 
 _NETWORKS = ("model.net", "model.init_args.net", "model.init_args.model", "model")
+_ARCHITECTURES = ("arch", "architecture", "model_name", "model_name_or_path", "backbone")
+"""Arguments by which a module is told which network to build."""
 _SHAPE = {"embed_dim": "d_model", "hidden_dim": "d_model", "depth": "n_layers"}
 _LENGTHS = ("max_epochs", "max_steps", "warmup_epochs", "warmup_steps")
 _DEFAULT_EPOCHS = 1000
@@ -52,10 +54,17 @@ def _default_epochs(settings: Settings) -> int | None:
 
 
 def _network(settings: Settings) -> Iterator[DirectValue]:
-    """Yield the innermost class with its shape: the module around a network is no model."""
+    """Yield the innermost class with its shape: the module around a network is no model.
+
+    A class that is told by name which network to build stands for that one.
+    """
     for section in _NETWORKS:
         path = f"{section}.class_path"
         if isinstance(settings.scalar(path), str):
+            named = tuple(f"{section}.init_args.{key}" for key in _ARCHITECTURES)
+            built = settings.scalar(*named)
+            if isinstance(built, str):
+                yield settings.give("model", *named)
             yield settings.say("model", last_part(settings.text(path)), path)
             for key, fact in _SHAPE.items():
                 yield settings.give(fact, f"{section}.init_args.{key}")

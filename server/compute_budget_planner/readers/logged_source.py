@@ -6,11 +6,11 @@ literals and products or sums of them are taken, nothing is run.
 
 import ast
 import operator
-import warnings
 from collections.abc import Callable, Iterator
 
 from compute_budget_planner.readers.contract import SourceFile
 from compute_budget_planner.readers.log_lines import split_lines
+from compute_budget_planner.readers.python_syntax import parsed_quietly
 
 _RULE = "=" * 40
 _MOST_LINES = 5_000
@@ -50,16 +50,6 @@ def source_options(file: SourceFile) -> Iterator[tuple[str, object, int]]:
             yield from _assigned(node)
         elif isinstance(node, ast.Call):
             yield from _called(node)
-
-
-def parsed_quietly(text: str) -> ast.Module | None:
-    """Return the syntax tree of a program, or None when it has none; warnings are not passed on."""
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")
-        try:
-            return ast.parse(text)
-        except (SyntaxError, ValueError, MemoryError, RecursionError):
-            return None
 
 
 def _assigned(node: ast.ClassDef) -> Iterator[tuple[str, object, int]]:

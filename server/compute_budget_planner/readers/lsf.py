@@ -7,7 +7,7 @@ minutes or hours:minutes; memory of `rusage` is host memory.
 import re
 
 from compute_budget_planner.guide.reference import Reference
-from compute_budget_planner.readers.batch_directives import Option, read_options, task_count
+from compute_budget_planner.readers.batch_directives import Directive, read_options, task_count
 from compute_budget_planner.readers.contract import Reading, SourceFile
 from compute_budget_planner.readers.job_reading import Granted, job_reading, whole_number
 from compute_budget_planner.readers.prose import is_prose
@@ -60,7 +60,9 @@ def lsf_granted(file: SourceFile, reference: Reference) -> Granted:
     return granted
 
 
-def _hosts(file: SourceFile, granted: Granted, needs: list[Option], slots: Option | None) -> None:
+def _hosts(
+    file: SourceFile, granted: Granted, needs: list[Directive], slots: Directive | None
+) -> None:
     """Count hosts by `span`; a job of one slot is on one host."""
     count = whole_number(slots.value.rpartition(",")[2]) if slots is not None else 1
     for need in needs:
@@ -80,8 +82,8 @@ def _hosts(file: SourceFile, granted: Granted, needs: list[Option], slots: Optio
 def _gpus(
     file: SourceFile,
     granted: Granted,
-    option: Option | None,
-    needs: list[Option],
+    option: Directive | None,
+    needs: list[Directive],
     reference: Reference,
 ) -> None:
     if option is None:
@@ -117,7 +119,7 @@ def _ask_hosts(granted: Granted) -> None:
         granted.ask(granted.gpus_at, text)
 
 
-def _wall(file: SourceFile, granted: Granted, option: Option | None) -> None:
+def _wall(file: SourceFile, granted: Granted, option: Directive | None) -> None:
     if option is None:
         text = "no `-W`: the queue's own limit applies. Give `time_limit_hours`."
         granted.ask(file.path, text)
@@ -132,7 +134,7 @@ def _wall(file: SourceFile, granted: Granted, option: Option | None) -> None:
         granted.ask(granted.time_at, text)
 
 
-def _name(file: SourceFile, granted: Granted, option: Option) -> None:
+def _name(file: SourceFile, granted: Granted, option: Directive) -> None:
     name, bracket, tasks = option.value.partition("[")
     granted.job_name = name
     if bracket:

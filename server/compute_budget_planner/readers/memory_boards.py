@@ -9,7 +9,7 @@ from collections.abc import Iterator, Mapping
 
 from compute_budget_planner.guide.reference import Reference
 from compute_budget_planner.readers.contract import BoardRow, Problem, Reading, SourceFile
-from compute_budget_planner.readers.plan_markdown import Section, read_sections
+from compute_budget_planner.readers.plan_markdown import EMPTY_CELLS, Section, read_sections
 
 _TITLE = re.compile(r"(?mi)^#[ \t]+(evidence|claim|risk)[ \t]+board\b")
 _HEADER = re.compile(r"(?mi)^[ \t]{0,9}\|?[ \t]{0,9}ID[ \t]{0,99}\|(?P<columns>.*)$")
@@ -22,7 +22,6 @@ _BOARD_OF_COLUMN = {
 _ID = re.compile(r"[A-Z]{2,5}(?:-[A-Z]{1,8})?-\d[\d-]*\b")
 _BLOCK = re.compile(rf"[ \t]{{0,3}}#+[ \t]+(?P<id>{_ID.pattern})(?P<title>.*)")
 _LINE_END = re.compile(r"\r\n?|\n")
-_EMPTY = {"", "-", "—", "–", "n/a", "none", "tbd"}
 _ENUMERATED = ("kind", "status", "severity", "probability", "lifecycle state", "decision")
 _SEVERITY = {"major": "high", "minor": "low"}
 """Severities of a baseline audit in the words of the risk board."""
@@ -38,7 +37,7 @@ class MemoryBoardReader:
         """Tell whether a Markdown file has a board's title or a table with a board's columns."""
         return file.name.lower().endswith(".md") and bool(_board_of(file.text))
 
-    def read(self, file: SourceFile, reference: Reference) -> Reading:  # noqa: ARG002
+    def read(self, file: SourceFile, reference: Reference) -> Reading:  # noqa: ARG002  every reader takes it
         """Return the entries of the board in order; the template's entry 000 is none.
 
         Raises:
@@ -94,7 +93,7 @@ def _cells(written: Mapping[str, str]) -> dict[str, str]:
     """Return the cells of known form: blanks for dashes, enumerated words in lower case."""
     cells: dict[str, str] = {}
     for column, text in written.items():
-        value = "" if text.lower() in _EMPTY else text
+        value = "" if text.lower() in EMPTY_CELLS else text
         if column in _ENUMERATED:
             value = value.lower()
         if column == "severity":

@@ -36,8 +36,9 @@ class MlCollectionsConfigReader:
         """Return what the function assigns; what a call or an argument decides is left open."""
         function = _function(file)
         values = assigned(function.body if function is not None else [])
-        config = values.root.get("config") or values.root.get("cfg") or values.root.get("c")
-        settings = Settings(file, Document(config or values.root, ()))
+        named = (values.root.get(name) for name in ("config", "cfg", "c"))
+        config = next((node for node in named if node and node.mapping), values.root)
+        settings = Settings(file, Document(config, ()))
         spelling = Spelling(
             self.format,
             "big_vision",

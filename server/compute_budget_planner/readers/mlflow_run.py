@@ -8,7 +8,6 @@ import re
 
 from compute_budget_planner.guide.reference import Reference
 from compute_budget_planner.readers.contract import Reading, SourceFile
-from compute_budget_planner.readers.nodes import Node
 from compute_budget_planner.readers.rounded_rates import number_of
 from compute_budget_planner.readers.run_log import RunLog
 from compute_budget_planner.readers.structured import load_mapping, mapping_of
@@ -47,7 +46,7 @@ class MlflowMetaReader:
         code = state.scalar if state is not None else None
         log.finished = code == _FINISHED if isinstance(code, int) else None
         start, end = number_of(root.get("start_time")), number_of(root.get("end_time"))
-        line = _line(root, "end_time")
+        line = root.line_of("end_time")
         if start is None or end is None or end <= start:
             log.ask(line, "the run has no end: how long it took is not known")
         elif log.finished is False:
@@ -124,11 +123,6 @@ def _float(text: str) -> float:
         return float(text)
     except ValueError:
         return float("nan")
-
-
-def _line(root: Node, key: str) -> int | None:
-    node = root.get(key)
-    return node.line if node is not None else None
 
 
 META_READER = MlflowMetaReader()

@@ -50,6 +50,11 @@ class Node:
             node = node.mapping.get(key) if node is not None else None
         return node
 
+    def line_of(self, *path: str) -> int | None:
+        """Return the line of the member at a path of keys; None without one."""
+        node = self.get(*path)
+        return node.line if node is not None else None
+
 
 @dataclass(frozen=True)
 class Leaf:

@@ -18,6 +18,9 @@ _CHECKPOINT_KEYS = (
 )
 """Options by which frameworks are told to start from weights."""
 
+_DEVICE_KEYS = ("gpu", "gpu_type", "gpu_name", "gpu_model", "accelerator", "device_type")
+"""Keys that name the accelerator, unless they number or count it (`gpu: 0`)."""
+
 _OFFLOAD = (
     ("zero_optimization.offload_optimizer.device", "offload_optimizer.device", "optimizer"),
     ("zero_optimization.offload_param.device", "offload_param.device", "parameters"),
@@ -34,6 +37,7 @@ def combine(found: OptionFacts) -> None:
     _intervals(found)
     _sharding(found)
     _width(found)
+    _device(found)
 
 
 def _precision(found: OptionFacts) -> None:
@@ -201,3 +205,12 @@ def _width(found: OptionFacts) -> None:
     width = found.number("embed_dim")
     if width and "d_model" not in found.facts and {"n_layers", "n_heads"} <= found.facts.keys():
         found.put("d_model", int(width[0]), width[1], "embed_dim")
+
+
+def _device(found: OptionFacts) -> None:
+    """Take an accelerator the guide knows from a key that may as well hold an index or a switch."""
+    for key in _DEVICE_KEYS:
+        raw, source = found.raw.get(key, (None, ""))
+        if isinstance(raw, str) and found.reference.find_accelerators(raw):
+            found.put("gpu", raw, source, key)
+            return

@@ -39,8 +39,8 @@ def framework_key(framework: str) -> str:
     return re.sub("[^a-z0-9]", "", spelling(framework))
 
 
-def is_known_option(name: str, framework: str | None = None) -> bool:
+def is_known_option(name: str) -> bool:
     """Tell whether an option or key means a fact by itself."""
     key = option_key(name)
-    fact = fact_of_key(key, framework_key(framework or ""))
+    fact = fact_of_key(key, "")
     return fact is not None or any(word in SWITCHES for word in key_spellings(key))

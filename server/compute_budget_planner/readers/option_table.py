@@ -41,11 +41,13 @@ ALIASES: dict[str, str] = _names(
     dataset: dataset dataset_name dataset_path data_path train_file train_data dataset_dir
     dataset: dataset.source data_source image_text_folder
     dataset_examples: dataset_examples train_num_samples num_train_examples n_train_examples
+    dataset_examples: num_train_samples n_train_samples data.n_examples data.num_examples
+    dataset_examples: dataset.n_examples dataset.num_examples
     dataset_tokens: dataset_tokens
     seq_len: seq_len seq_length sequence_len sequence_length max_seq_len max_seq_length cutoff_len
     seq_len: block_size context_length context_len ctx_len model_max_length max_length
     seq_len: max_source_length tokens_per_sample encoder_seq_length max_sequence_length seqlen
-    seq_len: max_context_width
+    seq_len: max_context_width max_len
     image_size: image_size img_size imgsz input_size resolution force_image_size
     packing: packing sample_packing neat_packing dataset.packed
     epochs: epochs num_epochs max_epochs n_epochs num_train_epochs total_epochs train_epochs
@@ -70,6 +72,7 @@ ALIASES: dict[str, str] = _names(
     grad_accum_steps: gradient_accumulation_steps grad_accum_steps grad_accum accumulation_steps
     grad_accum_steps: accumulate_grad_batches gradient_accumulation grad_accumulation_steps
     grad_accum_steps: accum_freq accum_grad accum_iter update_freq accumulative_counts
+    grad_accum_steps: accum accum_steps grad_acc
     grad_accum_steps: batch_accumulation_per_replica gradient_accumulation_iters
     global_batch_size: global_batch_size global_train_batch_size effective_batch_size
     global_batch_size: train_global_batch_size ims_per_batch

@@ -24,7 +24,6 @@ _ZERO_IS_UNSET = (
     *("max_steps", "tp", "pp", "cp", "ep", "n_gpus", "gpus_per_node", "n_nodes"),
     *("lora_rank", "n_experts", "num_generations"),
 )
-_NUMERIC = (Kind.COUNT, Kind.COUNT_OR_ZERO, Kind.POSITIVE)
 _BASIS = {
     Layer.ARGUMENT: Basis.STATED,
     Layer.FRAMEWORK_DEFAULT: Basis.FRAMEWORK_DEFAULT,
@@ -170,7 +169,7 @@ def _is_unset(fact: str, raw: object) -> bool:
     word = str(raw).strip().lower()
     if word in _UNSET and not (word == "none" and VOCABULARY[fact].kind is Kind.CHOICE):
         return True
-    if VOCABULARY[fact].kind in _NUMERIC:
+    if VOCABULARY[fact].kind.is_number:
         # An interval of 0.05 is a share of the run, known only when its length is.
         zero = r"0*\.[0-9]+|0+" if fact in _INTERVALS else r"0+(\.0*)?"
         unset = fact in _ZERO_IS_UNSET and re.fullmatch(zero, word)

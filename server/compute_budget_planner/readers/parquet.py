@@ -5,15 +5,13 @@ as much is read as leads to the third. Source: apache/parquet-format, `README.md
 `parquet.thrift`; Thrift's compact protocol specification.
 """
 
-import re
 import struct
 
 from compute_budget_planner.guide.reference import Reference
 from compute_budget_planner.readers.contract import Problem, Reading, SourceFile
-from compute_budget_planner.readers.dataset_sizes import dataset_reading
+from compute_budget_planner.readers.dataset_sizes import HELD_OUT, dataset_reading
 
 _MAGIC = b"PAR1"
-_OTHER = re.compile(r"(?:^|[/_.-])(?:val|validation|valid|test|eval|dev)(?=[/_.\d-]|$)", re.I)
 _ROWS_FIELD = 3
 _STOP, _TRUE, _FALSE, _BYTE, _DOUBLE = 0, 1, 2, 3, 7
 _BINARY, _LIST, _SET, _MAP, _STRUCT = 8, 9, 10, 11, 12
@@ -29,7 +27,7 @@ class ParquetReader:
     def matches(self, file: SourceFile) -> bool:
         """Tell whether the file ends as Parquet does and is no held-out part."""
         ending = file.name.lower().endswith(".parquet")
-        return ending and _bytes(file).endswith(_MAGIC) and _OTHER.search(file.name) is None
+        return ending and _bytes(file).endswith(_MAGIC) and HELD_OUT.search(file.name) is None
 
     def read(self, file: SourceFile, reference: Reference) -> Reading:
         """Return the number of rows.

@@ -7,7 +7,7 @@ GPUs; `nodes=2:ppn=8:gpus=4` is Torque's older form; a bare walltime is seconds.
 import re
 
 from compute_budget_planner.guide.reference import Reference
-from compute_budget_planner.readers.batch_directives import Option, read_options, task_count
+from compute_budget_planner.readers.batch_directives import Directive, read_options, task_count
 from compute_budget_planner.readers.contract import Reading, SourceFile
 from compute_budget_planner.readers.job_reading import Granted, job_reading, whole_number
 from compute_budget_planner.readers.prose import is_prose
@@ -110,7 +110,7 @@ def walltime_hours(text: str) -> float | None:
     return hours or None
 
 
-def _tasks(file: SourceFile, granted: Granted, last: dict[str, Option]) -> None:
+def _tasks(file: SourceFile, granted: Granted, last: dict[str, Directive]) -> None:
     for name in ("J", "t"):
         if name in last:
             count = task_count(last[name].value)

@@ -8,6 +8,9 @@ from markdown_it.token import Token
 
 _NUMBERED = re.compile(r"^\d+\.\s*")
 _FIELD = re.compile(r"(?P<key>[^:]{1,80}):(?:\s+(?P<value>.*))?", re.S)
+EMPTY_CELLS = {"", "-", "—", "–", "n/a", "tbd", "none"}
+"""What a cell or field in lower case holds that says nothing."""
+
 _CELL = re.compile(r"(?<!\\)\|")
 
 

@@ -11,8 +11,8 @@ from dataclasses import dataclass
 
 from compute_budget_planner.readers.arithmetic import Number, combined
 from compute_budget_planner.readers.contract import SourceFile
-from compute_budget_planner.readers.logged_source import parsed_quietly
 from compute_budget_planner.readers.nodes import Document, Node
+from compute_budget_planner.readers.python_syntax import last_name, parsed_quietly
 from compute_budget_planner.readers.tree_merge import merged, placed
 
 _MOST_CHARACTERS = 1_000_000
@@ -94,7 +94,7 @@ class _Values:
                 pairs = zip(keys, values, strict=True)
                 return self._mapping([(_text_of(k), v) for k, v in pairs], node, depth)
             case ast.Call(func=function, args=arguments, keywords=keywords):
-                if _last_name(function) in _MAPPINGS and len(arguments) <= 1:
+                if last_name(function) in _MAPPINGS and len(arguments) <= 1:
                     start = self.value(arguments[0], depth + 1) if arguments else None
                     pairs_ = [(word.arg, word.value) for word in keywords]
                     return self._mapping(pairs_, node, depth, start)
@@ -169,12 +169,6 @@ def _text_of(key: ast.expr | None) -> str | None:
     if key is None:
         return None
     return str(key.value) if isinstance(key, ast.Constant) else "$"
-
-
-def _last_name(function: ast.expr) -> str:
-    if isinstance(function, ast.Attribute):
-        return function.attr
-    return function.id if isinstance(function, ast.Name) else ""
 
 
 def _number(node: Node) -> Number | None:

@@ -155,18 +155,23 @@ def _follow(
     return tuple(order), tuple(dict.fromkeys(unresolved))
 
 
+def reference_places(origin: str, code_dir: str) -> list[str]:
+    """Return where a path named in a file may start: its folder, those above, the code folder."""
+    folder = posixpath.dirname(origin)
+    places = [folder]
+    while folder:
+        folder = posixpath.dirname(folder)
+        places.append(folder)
+    return [*places, code_dir]
+
+
 def _resolve(
     wanted: str, named_in: str, readings: Mapping[str, Reading], code_dir: str
 ) -> str | None:
     """Return the known path a reference means, the nearest first."""
     if wanted.startswith(("/", "~")) or "$" in wanted:
         return None
-    folder = posixpath.dirname(named_in)
-    places = [folder]
-    while folder:
-        folder = posixpath.dirname(folder)
-        places.append(folder)
-    for place in [*places, code_dir]:
+    for place in reference_places(named_in, code_dir):
         candidate = posixpath.normpath(posixpath.join(place, wanted))
         if candidate in readings and candidate != named_in:
             return candidate

@@ -17,6 +17,7 @@ from compute_budget_planner.guide.reference import Reference
 from compute_budget_planner.readers.contract import Layer, Reading, SourceFile
 from compute_budget_planner.readers.nodes import Document, Leaf, Node
 from compute_budget_planner.readers.option_names import Option, facts_from_options, is_known_option
+from compute_budget_planner.readers.python_syntax import last_name
 from compute_budget_planner.readers.python_values import assigned, module_of, value_of
 
 _ADDS = {"add_argument", "option", "add"}
@@ -93,7 +94,7 @@ def _fields(node: ast.ClassDef, file: SourceFile, constants: Node) -> Iterator[O
         if not isinstance(statement.target, ast.Name):
             continue
         value: ast.expr | None = statement.value
-        if isinstance(value, ast.Call) and _name(value.func) in ("field", "Field"):
+        if isinstance(value, ast.Call) and last_name(value.func) in ("field", "Field"):
             value = next((k.value for k in value.keywords if k.arg == "default"), None)
         if value is not None:
             yield from _given(statement.target.id, value, file, constants)
@@ -112,13 +113,7 @@ def _raw(leaf: Leaf) -> object:
 
 def _is_dataclass(decorator: ast.expr) -> bool:
     target = decorator.func if isinstance(decorator, ast.Call) else decorator
-    return _name(target) == "dataclass"
-
-
-def _name(node: ast.expr) -> str:
-    if isinstance(node, ast.Attribute):
-        return node.attr
-    return node.id if isinstance(node, ast.Name) else ""
+    return last_name(target) == "dataclass"
 
 
 READER = ScriptDefaultsReader()

@@ -41,7 +41,7 @@ class SkypilotReader:
         granted = Granted(problems=list(document.problems), job_name=text_of(root.get("name")))
         nodes = root.get("num_nodes")
         granted.n_nodes = whole_number(text_of(nodes)) if nodes is not None else 1
-        granted.nodes_at = file.at(nodes.line if nodes is not None else None)
+        granted.nodes_at = file.at(root.line_of("num_nodes"))
         if granted.n_nodes is None:
             granted.ask(granted.nodes_at, "`num_nodes` is no count. Give `n_nodes`.")
         _accelerators(file, granted, root.get("resources") or root)

@@ -4,6 +4,7 @@ import re
 from collections.abc import Iterable
 
 from compute_budget_planner.guide.reference import Reference
+from compute_budget_planner.readers.batch_directives import Directive, task_count
 from compute_budget_planner.readers.batch_scope import settled_batch, split_problems, still_open
 from compute_budget_planner.readers.contract import (
     Basis,
@@ -27,8 +28,6 @@ from compute_budget_planner.readers.shell import read_commands
 from compute_budget_planner.readers.shell_script import ShellScript
 from compute_budget_planner.readers.slurm_allocation import Allocation, read_allocation
 from compute_budget_planner.readers.slurm_directives import (
-    Directive,
-    array_size,
     directive_options,
     read_directives,
 )
@@ -211,10 +210,11 @@ def _time_limit(file: SourceFile, directive: Directive | None) -> tuple[list[Fac
 def _runs(file: SourceFile, directive: Directive | None) -> tuple[int, list[Problem]]:
     if directive is None:
         return 1, []
-    try:
-        return max(1, min(array_size(directive.value), 10**6)), []
-    except ValueError as error:
-        return 1, [Problem(file.at(directive.line), f"`--array`: {error}.")]
+    count = task_count(directive.value)
+    if count is not None:
+        return min(count, 10**6), []
+    forms = "no array such as `0-9`, `1-9:2`, `1,3,5` or `0-15%4`"
+    return 1, [Problem(file.at(directive.line), f"`--array`: {directive.value[:60]!r} is {forms}.")]
 
 
 def _missing(file: SourceFile, found: Allocation) -> Iterable[Problem]:

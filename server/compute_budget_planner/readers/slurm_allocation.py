@@ -5,9 +5,10 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 
 from compute_budget_planner.guide.reference import Reference
+from compute_budget_planner.readers.batch_directives import Directive
 from compute_budget_planner.readers.contract import Problem, SourceFile
 from compute_budget_planner.readers.device_words import accelerator_words
-from compute_budget_planner.readers.slurm_directives import Directive, gres_count, typed_count
+from compute_budget_planner.readers.slurm_directives import gres_count, typed_count
 
 
 @dataclass

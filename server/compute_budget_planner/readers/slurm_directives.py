@@ -1,10 +1,9 @@
 """`#SBATCH` lines as options, and the GPUs and nodes those options ask for (`man sbatch`)."""
 
 import re
-import shlex
 from collections.abc import Iterable
-from dataclasses import dataclass
 
+from compute_budget_planner.readers.batch_directives import Directive, marked_lines
 from compute_budget_planner.readers.contract import Problem, SourceFile
 
 _LONG = {
@@ -13,42 +12,19 @@ _LONG = {
     "q": "qos", "A": "account", "d": "dependency", "D": "chdir", "w": "nodelist", "x": "exclude",
 }  # fmt: skip
 _COUNT = re.compile(r"(?:(?P<type>[A-Za-z][\w.+-]*)[:=])?(?P<count>\d{1,6})")
-_RANGE = re.compile(r"(\d{1,9})(?:-(\d{1,9})(?::(\d{1,9}))?)?")
-
-
-@dataclass(frozen=True)
-class Directive:
-    """One option: its long name, its value (empty for a flag) and its line."""
-
-    name: str
-    value: str
-    line: int
 
 
 def read_directives(file: SourceFile) -> tuple[list[Directive], list[Problem]]:
-    """Return the options Slurm obeys, in order, and the lines it does not obey.
+    """Return the options Slurm obeys by their long names, in order, and the lines it passes over.
 
-    `##SBATCH`, `# SBATCH` and `# #SBATCH` are comments; `#SBATCH` behind the first command is
-    passed over by Slurm.
+    `#SBATCH` behind the first command is passed over by Slurm.
     """
-    directives: list[Directive] = []
-    problems: list[Problem] = []
-    in_head = True
-    for line, text in enumerate(file.lines, start=1):
-        if not re.match(r"#SBATCH\s", text):
-            in_head = in_head and (not text.strip() or text.lstrip().startswith("#"))
-            continue
-        if not in_head:
-            problem = "`#SBATCH` behind the first command is ignored by Slurm. Move it up."
-            problems.append(Problem(file.at(line), problem))
-            continue
-        try:
-            words = shlex.split(text[len("#SBATCH") :], comments=True)
-        except ValueError:
-            problem = "the quotes of this `#SBATCH` line do not match. Close them."
-            problems.append(Problem(file.at(line), problem))
-            continue
-        directives += [Directive(n, v, line) for n, v in directive_options(words)]
+    lines, problems = marked_lines(file, "SBATCH", head_only=True)
+    directives = [
+        Directive(name, value, line.line)
+        for line in lines
+        for name, value in directive_options(line.words)
+    ]
     return directives, problems
 
 
@@ -102,20 +78,3 @@ def typed_count(text: str) -> tuple[str, int]:
         message = f"{text[:60]!r} is not `[type:]count`"
         raise ValueError(message)
     return match["type"] or "", int(match["count"])
-
-
-def array_size(text: str) -> int:
-    """Return how many tasks `0-9`, `1-9:2`, `1,3,5` or `0-15%4` names.
-
-    Raises:
-        ValueError: the text is not an array specification.
-    """
-    size = 0
-    for part in text.partition("%")[0].split(","):
-        match = _RANGE.fullmatch(part.strip())
-        if match is None:
-            message = f"{text[:60]!r} is no array such as `0-9`, `1-9:2`, `1,3,5` or `0-15%4`"
-            raise ValueError(message)
-        first, last, step = int(match[1]), int(match[2] or match[1]), int(match[3] or 1)
-        size += len(range(first, last + 1, max(step, 1)))
-    return size

@@ -35,7 +35,7 @@ class SweepGridReader:
         document = mapping_of(file)
         return document is not None and (_grid(document.root) is not None or _is_space(document))
 
-    def read(self, file: SourceFile, reference: Reference) -> Reading:  # noqa: ARG002
+    def read(self, file: SourceFile, reference: Reference) -> Reading:  # noqa: ARG002  every reader takes it
         """Return the number of runs of a grid; of a search space the question for it.
 
         Raises:

@@ -11,7 +11,7 @@ import struct
 
 from compute_budget_planner.guide.reference import Reference
 from compute_budget_planner.readers.contract import Problem, Reading, SourceFile
-from compute_budget_planner.readers.dataset_sizes import dataset_reading
+from compute_budget_planner.readers.dataset_sizes import HELD_OUT, dataset_reading
 
 _MEGATRON = b"MMIDIDX\x00\x00"
 _MEGATRON_BYTES = {1: 1, 2: 1, 3: 2, 4: 4, 5: 8, 6: 8, 7: 4, 8: 2}
@@ -20,7 +20,7 @@ _LLMC_HEADER = 256 * 4
 _NPY = b"\x93NUMPY"
 _NPY_SHAPE = re.compile(rb"'shape':\s*\(([\d, ]*)\)")
 _NAMED = re.compile(r"train|data|corpus|tokens|text_document|fineweb|openwebtext", re.I)
-_OTHER = re.compile(r"(?:^|[/_.-])(?:val|valid|test|eval|dev)(?=[/_.\d-]|$)|pytorch_model", re.I)
+_WEIGHTS = "pytorch_model"
 
 
 class TokenFileReader:
@@ -33,7 +33,8 @@ class TokenFileReader:
         ending = file.name.lower().rsplit(".", maxsplit=1)[-1]
         if ending == "idx":
             return _head(file).startswith(_MEGATRON)
-        named = _NAMED.search(file.path) is not None and _OTHER.search(file.path) is None
+        other = HELD_OUT.search(file.path) is not None or _WEIGHTS in file.path.lower()
+        named = _NAMED.search(file.path) is not None and not other
         return ending in ("bin", "npy") and named and file.size_bytes > 0
 
     def read(self, file: SourceFile, reference: Reference) -> Reading:

@@ -111,9 +111,9 @@ def _problems(file: SourceFile, root: Node, sessions: _Sessions | None) -> Itera
             f"the run is not finished (step {steps or 0:.0f} of {planned or 0:.0f}) and the "
             "file holds no times; pass the job's log for its speed"
         )
-        yield Problem(file.at(_line(root, "global_step")), text)
+        yield Problem(file.at(root.line_of("global_step")), text)
         return
-    where = file.at(_line(sessions.summary, "train_runtime"))
+    where = file.at(sessions.summary.line_of("train_runtime"))
     if sessions.seconds is None:
         text = (
             "the run was resumed: `train_runtime` is that of the last session, shorter than the "
@@ -131,17 +131,17 @@ def _values(file: SourceFile, root: Node, sessions: _Sessions | None) -> Iterato
         ("train_batch_size", "micro_batch_size"),
         ("num_input_tokens_seen", "train_tokens"),
     ):
-        yield fact, number_of(root.get(key)), file.at(_line(root, key))
+        yield fact, number_of(root.get(key)), file.at(root.line_of(key))
     summary = sessions.summary if sessions is not None else None
-    yield "epochs", _epochs(root, summary), file.at(_line(root, "epoch"))
+    yield "epochs", _epochs(root, summary), file.at(root.line_of("epoch"))
     if sessions is None or sessions.seconds is None:
         return
-    where = file.at(_line(sessions.summary, "train_runtime"))
+    where = file.at(sessions.summary.line_of("train_runtime"))
     yield "wall_clock_hours", sessions.seconds / 3600, where
     yield "step_seconds", sessions.seconds / sessions.steps if sessions.steps else None, where
     if sessions.count == 1:
         node = sessions.summary.get("train_samples_per_second")
-        source = file.at(_line(sessions.summary, "train_samples_per_second"))
+        source = file.at(sessions.summary.line_of("train_samples_per_second"))
         yield "samples_per_second", trustworthy_rate(node), source
 
 
@@ -151,11 +151,6 @@ def _epochs(root: Node, summary: Node | None) -> float | None:
     if planned is None or made is None:
         return planned
     return planned if summary is None or abs(planned - made) < 0.01 * planned else None
-
-
-def _line(node: Node, key: str) -> int | None:
-    member = node.get(key)
-    return member.line if member is not None else None
 
 
 READER = TrainerStateReader()

@@ -64,8 +64,7 @@ def _tell_devices(log: RunLog, root: Node) -> None:
     host = root.get("gpu_count")
     count = number_of(host)
     if per_node is not None and nodes is not None:
-        where = root.get("slurm", "gpus_on_node")
-        log.say("n_gpus", per_node * nodes, where.line if where is not None else None)
+        log.say("n_gpus", per_node * nodes, root.line_of("slurm", "gpus_on_node"))
     elif host is not None and count == 1:
         log.say("n_gpus", 1, host.line)
     elif host is not None and count is not None:

@@ -42,7 +42,7 @@ class YacsReader:
             FormatError: a file is broken, or the base files name one another without end.
         """
         included: list[str] = []
-        settings = Settings(file, Document(_with_bases(file, included), ()))
+        settings = Settings(file, Document(with_bases(file, "BASE", included), ()))
         spelling = Spelling(
             self.format,
             own=[
@@ -57,23 +57,28 @@ class YacsReader:
         return config_reading(file, settings.document, reference, spelling)
 
 
-def _with_bases(file: SourceFile, included: list[str]) -> Node:
+def with_bases(file: SourceFile, key: str, included: list[str]) -> Node:
+    """Return the settings over those of the files named under `key`, and add these to `included`.
+
+    Raises:
+        FormatError: a file is broken, or the base files name one another without end.
+    """
     if len(included) > _MOST_BASES:
         raise FormatError(
-            "the `BASE` files name one another without end",
+            f"the `{key}` files name one another without end",
             where=file.path,
             remedy="Remove the file that builds on itself.",
         )
     root = load_mapping(file).root
-    own = without(from_file(root, file.path) if included else root, "BASE")
-    named = root.get("BASE")
+    own = without(from_file(root, file.path) if included else root, key)
+    named = root.get(key)
     base = Node({}, 1)
     for item in (named.items or (named,)) if named is not None else ():
         path = str(item.scalar) if item.scalar else ""
         inner = file.beside(posixpath.normpath(path)) if path else None
         if inner is not None:
             included.append(inner.path)
-            base = merged(base, _with_bases(inner, included))
+            base = merged(base, with_bases(inner, key, included))
     return merged(base, own)
 
 

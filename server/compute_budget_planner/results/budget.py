@@ -8,6 +8,7 @@ from compute_budget_planner.results.ablations import AblationsResult
 from compute_budget_planner.results.alternatives import AlternativesResult
 from compute_budget_planner.results.base import NextStep, RangeOut, Result
 from compute_budget_planner.results.estimate import EstimateResult
+from compute_budget_planner.results.grid import GridResult
 from compute_budget_planner.results.smoke import JobBlock, SmokeResult
 
 
@@ -33,6 +34,10 @@ class BudgetResult(Result):
     smokes: list[SmokeResult]
     ablations: AblationsResult | None = None
     alternatives: list[AlternativesResult] = Field(default_factory=list)
+    grid: GridResult | None = None
+    grid_picture: str = Field(
+        default="", description="where the grid is drawn, beside the page; empty without the extra"
+    )
     jobs: list[JobBlock]
     total_gpu_hours: RangeOut | None = Field(description="all main runs, all seeds")
     required_gpu_hours: RangeOut | None = Field(

@@ -5,6 +5,7 @@ from typing import Literal
 from pydantic import Field
 
 from compute_budget_planner.results.base import NextStep, RangeOut, Result, Rounded
+from compute_budget_planner.results.picture import Pictured
 
 
 class GridBudgetOut(Result):
@@ -97,6 +98,10 @@ class ScenarioOut(Result):
     """The three answers of one scenario; names of cells, empty where the loss is withheld."""
 
     scenario: str
+    read_tokens: Rounded
+    written_tokens: Rounded
+    lambda_per_gpu_hour: Rounded = Field(description="loss a GPU-hour of training is worth")
+    mu_per_gpu_hour: Rounded = Field(description="loss a GPU-hour of inference is worth")
     training_optimum: str
     deployment_optimum: str = Field(description="cell nearest to the optimum over a life")
     preferred: str = Field(description="cell of least J")
@@ -129,7 +134,7 @@ class SearchOut(Result):
     samples_at_equal_cost: Rounded = Field(description="samples that cost what that answer does")
 
 
-class GridResult(Result):
+class GridResult(Pictured):
     """Result of `plan_grid`."""
 
     summary: str

@@ -16,7 +16,8 @@ from compute_budget_planner.results.base import Result
 class Line:
     """One line: its points and, where known, the interval about each.
 
-    `group` is what shares a colour. A `fit` is drawn over the points it was fitted to.
+    `group` is what shares a colour; a line without a label is not in the legend. A `fit` is drawn
+    over the points it was fitted to.
     """
 
     label: str

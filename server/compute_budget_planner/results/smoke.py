@@ -6,6 +6,9 @@ from pydantic import Field
 
 from compute_budget_planner.results.base import NextStep, RangeOut, Result, Rounded
 
+SUBMISSION_ORDER = ("smoke", "required", "should-have", "optional")
+"""Priorities of jobs in the order they are submitted in."""
+
 
 class JobBlock(Result):
     """The eight things `run-experiment` asks for, and what the plan knows beside them."""

@@ -24,7 +24,9 @@ def complete_numerics(
         others = () if wide or method in ("lora", "qlora") else ("tf32",)
         ledger.assume("precision", sixteen, "no file or argument gives a precision", *others)
     if not ledger.has("optimizer"):
-        usual = "adamw" if transformer else "sgd-momentum"
+        # What is counted per sample may be a transformer too; the HF Trainer defaults to AdamW.
+        adam = transformer or framework_class.name == "hf-trainer"
+        usual = "adamw" if adam else "sgd-momentum"
         # Adapters are too few for their optimizer to matter.
         smaller = ("adamw-8bit",) if transformer and method not in ("lora", "qlora") else ()
         ledger.assume("optimizer", usual, "usual for this kind of model", *smaller)

@@ -3,7 +3,7 @@
 from compute_budget_planner.guide.reference import Reference
 from compute_budget_planner.workload.ledger import Ledger
 
-_SIZES = ("dataset_examples", "dataset_tokens")
+DATASET_SIZES = ("dataset_examples", "dataset_tokens")
 
 
 def complete_dataset(ledger: Ledger, reference: Reference) -> None:
@@ -14,8 +14,10 @@ def complete_dataset(ledger: Ledger, reference: Reference) -> None:
     """
     name = ledger.text("dataset")
     known = reference.find_dataset(name) if name else None
-    if known is None or any(ledger.has(size) for size in _SIZES):
+    if known is None or any(ledger.has(size) for size in DATASET_SIZES):
         return
-    for fact, value in zip(_SIZES, (known.dataset_examples, known.dataset_tokens), strict=True):
+    for fact, value in zip(
+        DATASET_SIZES, (known.dataset_examples, known.dataset_tokens), strict=True
+    ):
         if value is not None:
             ledger.refer(fact, value, known.place)

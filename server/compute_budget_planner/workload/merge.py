@@ -3,7 +3,7 @@
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-from compute_budget_planner.workload.facts import Fact, Layer
+from compute_budget_planner.workload.facts import Fact, FactValue, Layer
 
 _SILENT = {Layer.FRAMEWORK_DEFAULT, Layer.REFERENCE, Layer.ASSUMPTION}
 """Layers nobody chose on purpose: being overruled by a choice is no conflict."""
@@ -17,11 +17,11 @@ class Conflict:
     overruled: Fact
 
 
-def same(a: object, b: object) -> bool:
+def same(a: FactValue, b: FactValue) -> bool:
     """Tell whether two values agree: numbers to one part in a million, texts without case."""
     if isinstance(a, str) or isinstance(b, str):
         return str(a).lower() == str(b).lower()
-    return abs(float(a) - float(b)) <= 1e-6 * max(abs(float(a)), abs(float(b)))  # type: ignore[arg-type]
+    return abs(float(a) - float(b)) <= 1e-6 * max(abs(float(a)), abs(float(b)))
 
 
 def merge(

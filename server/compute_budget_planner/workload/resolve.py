@@ -23,6 +23,8 @@ from compute_budget_planner.workload.merge import Conflict, merge
 from compute_budget_planner.workload.overtaken import drop_overtaken, still_conflicts
 from compute_budget_planner.workload.run import Data, Limits, Model, Schedule, TrainingRun
 
+_TUNING = ("full-ft", "lora", "qlora")
+
 
 @dataclass(frozen=True)
 class Resolution:
@@ -134,6 +136,12 @@ def _schedule(ledger: Ledger, data: Data | None) -> Schedule | None:
             "How many tokens has the data set (`dataset_tokens`)? With `packing` the steps follow "
             "from tokens; counted by examples they, and the cost, are an upper bound."
         )
+    if data is not None and data.seq_len and _pads_rows(ledger):
+        ledger.questions.append(
+            f"Are batches padded to all {data.seq_len:,} tokens of `seq_len`? Each row is counted "
+            "with that many; where a batch is padded to its longest row only, the cost is an "
+            "upper bound."
+        )
     return Schedule(
         epochs=epochs,
         max_steps=steps,
@@ -145,6 +153,12 @@ def _schedule(ledger: Ledger, data: Data | None) -> Schedule | None:
         framework=ledger.text("framework") or "",
         num_generations=ledger.count("num_generations"),
     )
+
+
+def _pads_rows(ledger: Ledger) -> bool:
+    """Tell whether a run trains on whole texts of unlike lengths, as fine-tuning does."""
+    tunes = ledger.text("method") in _TUNING or ledger.has("lora_rank")
+    return tunes and not ledger.flag("packing") and not ledger.has("image_size")
 
 
 def _limits(ledger: Ledger) -> Limits:

@@ -80,6 +80,16 @@ class Numerics:
     channels_last: bool
     framework_class: FrameworkClass
 
+    @property
+    def trains_adapters(self) -> bool:
+        """Whether only low-rank adapters are trained and the weights are frozen."""
+        return self.method in ("lora", "qlora")
+
+    @property
+    def adapter_rank(self) -> int:
+        """Rank of the adapters that are trained; 0 where the weights themselves are."""
+        return self.lora_rank if self.trains_adapters else 0
+
 
 @dataclass(frozen=True)
 class Parallelism:

@@ -24,6 +24,11 @@ class Kind(Enum):
     FLAG = "true or false"
     CHOICE = "one of a list"
 
+    @property
+    def is_number(self) -> bool:
+        """Whether values of this kind are numbers."""
+        return self in (Kind.COUNT, Kind.COUNT_OR_ZERO, Kind.POSITIVE)
+
 
 @dataclass(frozen=True)
 class FactSpec:
