@@ -50,6 +50,21 @@ def test_a_control_root_lists_code_before_root_and_plans_last(tmp_path):
     assert Project(tmp_path).known_files() == wanted
 
 
+def test_a_repository_without_folders_of_its_own_is_found_from_its_root(tmp_path):
+    wanted = [
+        "train.sh",
+        "scripts/sweep.sbatch",
+        "slurm/big.slurm",
+        "config_small.yaml",
+        "ds_zero2.json",
+        "slurm-7.out",
+        "train.yml",
+        "logs/first/out.txt",
+    ]
+    touch(tmp_path, *wanted, "docker-compose.yaml", "package.json", "train.py", "scripts/x.py")
+    assert Project(tmp_path).known_files() == wanted
+
+
 def test_the_worktree_one_stands_in_comes_first(tmp_path):
     touch(tmp_path, "memory/project.yaml", "code/jobs/a.sh", "code-worktrees/feat/jobs/a.sh")
     (tmp_path / "code-worktrees/feat/.git").write_text("gitdir: /x/.git/worktrees/feat")

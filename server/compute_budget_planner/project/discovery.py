@@ -19,7 +19,10 @@ _MAX_DEPTH = 6
 _SKIPPED_FOLDERS = frozenset(
     {".git", "node_modules", ".venv", "venv", ".uv-envs", "__pycache__", ".cache", "site-packages"}
 )
+_JOBS = ("*.sh", "*.slurm", "*.sbatch")
 _CONFIGS = ("*.yaml", "*.yml", "*.json", "*.toml", "*.py")
+# A root holds many other YAML and JSON files.
+_ROOT_CONFIGS = ("config*.yaml", "config*.yml", "train*.yaml", "train*.yml", "ds_*.json")
 _LOGS = ("*.out", "*.err", "*.log", "*.txt", "*.json", "*.jsonl", "*.csv")
 _EVENTS = "events.out.tfevents.*"
 _RESULTS = ("trainer_state.json", "*_results.json", "*.out", "*.log", "config.json", _EVENTS)
@@ -47,7 +50,10 @@ class Place:
 
 # In the order in which files are listed; the worktree, the code folder and the root have each.
 PLACES = (
-    Place("jobs", ("*.sh", "*.slurm", "*.sbatch")),
+    Place("jobs", _JOBS),
+    Place(".", _JOBS),
+    Place("scripts", _JOBS),
+    Place("slurm", _JOBS),
     Place("experiments/configs", _CONFIGS, _MAX_DEPTH),
     Place("configs", _CONFIGS, _MAX_DEPTH),
     Place("infra/envs", ("*.yaml", "*.yml")),
@@ -60,7 +66,8 @@ PLACES = (
     Place("docs/ops", ("runs.yaml",)),
     Place("outputs/logs", _LOGS, _MAX_DEPTH),
     Place("outputs", _RESULTS, 3),
-    Place(".", ("slurm-*.out", "config.json")),
+    Place(".", ("slurm-*.out", "config.json", *_ROOT_CONFIGS)),
+    Place("logs", _LOGS, 2),
     Place("models", ("config.json",), 3),
     Place("wandb", ("wandb-metadata.json", "wandb-summary.json", "config.yaml", "output.log"), 2),
     Place("lightning_logs", ("metrics.csv", "hparams.yaml", _EVENTS), 2),
