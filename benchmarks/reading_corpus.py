@@ -14,7 +14,7 @@ from pathlib import Path
 
 from compute_budget_planner.errors import PlannerError
 from compute_budget_planner.guide.reference import Reference
-from compute_budget_planner.planner.gather import gather, loose_facts, run_facts
+from compute_budget_planner.planner.sources.gather import gather, loose_facts, run_facts
 from compute_budget_planner.planner.workspace import Workspace
 from compute_budget_planner.project import Project
 from compute_budget_planner.readers.contract import Reading

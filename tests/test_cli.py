@@ -17,7 +17,8 @@ from compute_budget_planner.errors import FactError
 from compute_budget_planner.option_parsing import scalar
 from compute_budget_planner.planner.workspace import open_workspace
 from compute_budget_planner.requests import RunRequest, WriteBudgetRequest
-from compute_budget_planner.tools import TOOLS, ToolSpec
+from compute_budget_planner.tool_spec import ToolSpec
+from compute_budget_planner.tools import TOOLS
 from small_project import FACTS, JOB, with_budget, write_small_project
 
 FACT_OPTIONS = [part for name, value in FACTS.items() for part in ("--fact", f"{name}={value}")]

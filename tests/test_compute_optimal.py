@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 from compute_budget_planner.grid_request import GridRequest
 from compute_budget_planner.guide.shipped import load_reference
-from compute_budget_planner.planner.gridding import plan_grid
+from compute_budget_planner.planner.grid.gridding import plan_grid
 from compute_budget_planner.planner.workspace import open_workspace
 from compute_budget_planner.results.grid import GridResult
 

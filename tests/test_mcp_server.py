@@ -17,7 +17,8 @@ from compute_budget_planner.mcp_server import build_server
 from compute_budget_planner.planner.workspace import open_workspace
 from compute_budget_planner.results import FactOut, FileOut, InspectResult
 from compute_budget_planner.shortening import MAX_CHARACTERS
-from compute_budget_planner.tools import TOOLS, ToolSpec, instructions
+from compute_budget_planner.tool_spec import ToolSpec
+from compute_budget_planner.tools import TOOLS, instructions
 from mcp import Client
 from mcp.types import (
     CLIENT_CAPABILITIES_META_KEY,

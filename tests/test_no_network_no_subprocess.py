@@ -8,7 +8,8 @@ from typing import Any
 
 import pytest
 from compute_budget_planner.planner.workspace import open_workspace
-from compute_budget_planner.tools import TOOLS, ToolSpec
+from compute_budget_planner.tool_spec import ToolSpec
+from compute_budget_planner.tools import TOOLS
 from small_project import FACTS, with_budget, write_small_project
 
 ARGUMENTS: dict[str, object] = {

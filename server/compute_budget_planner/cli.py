@@ -17,7 +17,8 @@ from compute_budget_planner import __version__
 from compute_budget_planner.command_options import PARAMETERS
 from compute_budget_planner.errors import PlannerError, ProjectError, RequestError
 from compute_budget_planner.option_parsing import argument_of
-from compute_budget_planner.tools import TOOLS, ToolSpec, fault_of
+from compute_budget_planner.tool_spec import ToolSpec, fault_of
+from compute_budget_planner.tools import TOOLS
 
 if TYPE_CHECKING:
     from pydantic import BaseModel

@@ -38,7 +38,8 @@ from compute_budget_planner.plotting.drawing import can_draw, drawn
 from compute_budget_planner.project.root import resolve_root
 from compute_budget_planner.results.picture import Pictured
 from compute_budget_planner.shortening import MAX_CHARACTERS, shortened
-from compute_budget_planner.tools import TOOLS, ToolSpec, fault_of, instructions
+from compute_budget_planner.tool_spec import ToolSpec, fault_of
+from compute_budget_planner.tools import TOOLS, instructions
 
 SERVER_NAME = "budget"
 """Short and without underscore: a client's prefix and the longest tool name stay within 64."""

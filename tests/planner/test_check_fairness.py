@@ -6,7 +6,7 @@ import made_up_projects as projects
 from click.testing import CliRunner
 from compute_budget_planner.cli import main
 from compute_budget_planner.diagnosis_request import FairnessRequest
-from compute_budget_planner.planner.judging_fairness import check_fairness
+from compute_budget_planner.planner.fairness.judging import check_fairness
 from compute_budget_planner.planner.workspace import open_workspace
 from compute_budget_planner.results.fairness import BreachOut, FairnessResult
 

@@ -2,7 +2,7 @@
 
 from pathlib import Path
 
-from compute_budget_planner.planner.gather import Gathered, gather, run_facts
+from compute_budget_planner.planner.sources.gather import Gathered, gather, run_facts
 from compute_budget_planner.planner.workspace import open_workspace
 from compute_budget_planner.workload.merge import merge
 

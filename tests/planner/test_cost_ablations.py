@@ -8,7 +8,7 @@ import pytest
 from compute_budget_planner.errors import FactError, RequestError
 from compute_budget_planner.guide.shipped import load_reference
 from compute_budget_planner.planner import estimate_run
-from compute_budget_planner.planner.cost_neutral import neutral_values
+from compute_budget_planner.planner.matrix.cost_neutral import neutral_values
 from compute_budget_planner.planner.workspace import Workspace, open_workspace
 from compute_budget_planner.requests import RunRequest
 from compute_budget_planner.results import AblationsResult, EstimateResult, RangeOut

@@ -10,7 +10,7 @@ import pytest
 from click.testing import CliRunner
 from compute_budget_planner.cli import main
 from compute_budget_planner.diagnosis_request import DiagnoseRequest
-from compute_budget_planner.planner.diagnosing import diagnose_run
+from compute_budget_planner.planner.curves.diagnosing import diagnose_run
 from compute_budget_planner.planner.workspace import open_workspace
 from compute_budget_planner.results.diagnosis import DiagnosisResult, RunDiagnosisOut
 

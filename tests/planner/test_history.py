@@ -6,7 +6,11 @@ from pathlib import Path
 import made_up_projects as projects
 import pytest
 from compute_budget_planner.planner.assessing import run_inputs
-from compute_budget_planner.planner.history import project_history, stated_facts, stated_history
+from compute_budget_planner.planner.sources.history import (
+    project_history,
+    stated_facts,
+    stated_history,
+)
 from compute_budget_planner.planner.workspace import Workspace, open_workspace
 from compute_budget_planner.requests import FactInput, MeasuredRun
 from compute_budget_planner.workload.facts import Fact

@@ -10,7 +10,7 @@ from compute_budget_planner.cli import main
 from compute_budget_planner.errors import RequestError
 from compute_budget_planner.grid_request import GridRequest
 from compute_budget_planner.planner import estimate_run
-from compute_budget_planner.planner.gridding import plan_grid
+from compute_budget_planner.planner.grid.gridding import plan_grid
 from compute_budget_planner.planner.workspace import Workspace, open_workspace
 from compute_budget_planner.planning.scaling_law import scaling_law
 from compute_budget_planner.requests import RunRequest

@@ -4,8 +4,8 @@ import json
 from pathlib import Path
 
 import pytest
-from compute_budget_planner.planner.gather import gather
-from compute_budget_planner.planner.history import project_history
+from compute_budget_planner.planner.sources.gather import gather
+from compute_budget_planner.planner.sources.history import project_history
 from compute_budget_planner.planner.workspace import open_workspace
 
 JOB = """#!/bin/bash

@@ -6,7 +6,7 @@ import made_up_projects as projects
 import pytest
 from compute_budget_planner.errors import FormatError, RequestError
 from compute_budget_planner.planner import write_budget
-from compute_budget_planner.planner.stored import budget_block, changed_files, stored_request
+from compute_budget_planner.planner.budget.stored import budget_block, changed_files, stored_request
 from compute_budget_planner.planner.workspace import Workspace, open_workspace
 from compute_budget_planner.requests import MeasuredRun, WriteBudgetRequest
 

@@ -9,9 +9,10 @@ import pytest
 from compute_budget_planner.errors import PlannerError, ProjectError, RequestError
 from compute_budget_planner.grid_request import GridRequest
 from compute_budget_planner.numbers import shown
-from compute_budget_planner.planner import budget_grid, update_memory
-from compute_budget_planner.planner.gridding import plan_grid
-from compute_budget_planner.planner.stored import stored_request
+from compute_budget_planner.planner import update_memory
+from compute_budget_planner.planner.budget.stored import stored_request
+from compute_budget_planner.planner.grid import budget_grid
+from compute_budget_planner.planner.grid.gridding import plan_grid
 from compute_budget_planner.planner.workspace import Workspace, open_workspace
 from compute_budget_planner.plotting.drawing import can_draw
 from compute_budget_planner.requests import MemoryRequest, WriteBudgetRequest

@@ -1,17 +1,17 @@
 """The tools as plain functions: request model in, result model out."""
 
-from compute_budget_planner.planner.ablating import baseline_run, cost_matrix
-from compute_budget_planner.planner.ablation_result import ablations_result
 from compute_budget_planner.planner.assessing import assess_request, run_inputs
-from compute_budget_planner.planner.budgeting import taken_decisions, write_budget
+from compute_budget_planner.planner.budget.budgeting import taken_decisions, write_budget
+from compute_budget_planner.planner.budget.plan import decided, main_runs
+from compute_budget_planner.planner.budget.plan_totals import number_of
+from compute_budget_planner.planner.budget.stored import stored_request
 from compute_budget_planner.planner.cheaper import alternatives_of
 from compute_budget_planner.planner.inspecting import inspect_project
-from compute_budget_planner.planner.plan import decided, main_runs
-from compute_budget_planner.planner.plan_totals import number_of
+from compute_budget_planner.planner.matrix.ablating import baseline_run, cost_matrix
+from compute_budget_planner.planner.matrix.result import ablations_result
+from compute_budget_planner.planner.memory.remembering import update_memory
 from compute_budget_planner.planner.present import present
-from compute_budget_planner.planner.remembering import update_memory
 from compute_budget_planner.planner.smoking import smoke_of
-from compute_budget_planner.planner.stored import stored_request
 from compute_budget_planner.planner.workspace import Workspace, open_workspace
 from compute_budget_planner.requests import AblationsRequest, RunRequest
 from compute_budget_planner.results import (

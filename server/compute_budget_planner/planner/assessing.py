@@ -6,22 +6,22 @@ from dataclasses import dataclass, replace
 from compute_budget_planner.errors import FactError, RequestError
 from compute_budget_planner.estimation.assess import Assessment, assess
 from compute_budget_planner.estimation.calibration import Measured
-from compute_budget_planner.planner.gather import (
+from compute_budget_planner.planner.budget.stored import stored_request
+from compute_budget_planner.planner.sources.gather import (
     Gathered,
     environment_of,
     gather,
     loose_facts,
     run_facts,
 )
-from compute_budget_planner.planner.history import (
+from compute_budget_planner.planner.sources.history import (
     MEASUREMENTS,
     SPEEDS,
     project_history,
     stated_facts,
     stated_history,
 )
-from compute_budget_planner.planner.logged_shape import SHAPE, shape_seen
-from compute_budget_planner.planner.stored import stored_request
+from compute_budget_planner.planner.sources.logged_shape import SHAPE, shape_seen
 from compute_budget_planner.planner.workspace import Workspace
 from compute_budget_planner.project import private_paths
 from compute_budget_planner.readers.contract import Environment, Problem, Reading

@@ -7,7 +7,7 @@ from compute_budget_planner.errors import FactError
 from compute_budget_planner.guide.rows import Accelerator
 from compute_budget_planner.numbers import shown
 from compute_budget_planner.planner.assessing import Assessed
-from compute_budget_planner.planner.variation import varied
+from compute_budget_planner.planner.matrix.variation import varied
 from compute_budget_planner.planner.workspace import Workspace
 from compute_budget_planner.planning.levers import Lever, levers
 from compute_budget_planner.results import (

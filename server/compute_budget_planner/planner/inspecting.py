@@ -2,9 +2,9 @@
 
 from compute_budget_planner.errors import FactError
 from compute_budget_planner.planner.assessing import RunInputs, assess_run
-from compute_budget_planner.planner.gather import Gathered, gather
-from compute_budget_planner.planner.history import project_history
 from compute_budget_planner.planner.sentences import inspect_summary
+from compute_budget_planner.planner.sources.gather import Gathered, gather
+from compute_budget_planner.planner.sources.history import project_history
 from compute_budget_planner.planner.workspace import Workspace
 from compute_budget_planner.readers.contract import Reading
 from compute_budget_planner.readers.runs import RunFiles

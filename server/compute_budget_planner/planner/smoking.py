@@ -11,7 +11,7 @@ from compute_budget_planner.estimation.step import step_time
 from compute_budget_planner.estimation.steps import rows_in_dataset
 from compute_budget_planner.guide.reference import Reference, spelling
 from compute_budget_planner.planner.assessing import Assessed, budget_arguments
-from compute_budget_planner.planner.jobs import JobSpec, job_block
+from compute_budget_planner.planner.budget.jobs import JobSpec, job_block
 from compute_budget_planner.planner.sentences import smoke_summary
 from compute_budget_planner.planner.workspace import Workspace
 from compute_budget_planner.planning.criteria import pass_criteria

@@ -13,9 +13,9 @@ from compute_budget_planner.markdown.board_entries import (
 from compute_budget_planner.markdown.boards import Entry
 from compute_budget_planner.markdown.decision_log import DecisionBlock
 from compute_budget_planner.numbers import shown, written
-from compute_budget_planner.planner.boards_read import CLAIM_BOARD, board_rows
-from compute_budget_planner.planner.plan import COMPUTE_RISK, Plan
-from compute_budget_planner.planner.plan_totals import open_required
+from compute_budget_planner.planner.budget.plan import COMPUTE_RISK, Plan
+from compute_budget_planner.planner.budget.plan_totals import open_required
+from compute_budget_planner.planner.memory.boards_read import CLAIM_BOARD, board_rows
 from compute_budget_planner.planner.sentences import spread
 from compute_budget_planner.planner.workspace import Workspace
 from compute_budget_planner.results import AlternativeOut, EstimateResult, RangeOut

@@ -6,17 +6,17 @@ from dataclasses import dataclass, replace
 from compute_budget_planner.errors import RequestError
 from compute_budget_planner.estimation.ranges import Range
 from compute_budget_planner.planner.assessing import Assessed, RunInputs, assess_run
-from compute_budget_planner.planner.cost_neutral import RULE
-from compute_budget_planner.planner.jobs import variant_job_name
-from compute_budget_planner.planner.matrix import (
+from compute_budget_planner.planner.budget.jobs import variant_job_name
+from compute_budget_planner.planner.matrix.cost_neutral import RULE
+from compute_budget_planner.planner.matrix.rows import (
     Matrix,
     MatrixRow,
     baseline_row,
     build_matrix,
 )
-from compute_budget_planner.planner.matrix_runs import DoneSeeds, existing_runs, runs_ahead
-from compute_budget_planner.planner.seed_cost import SeedCost, cost_of_seed, times
-from compute_budget_planner.planner.variation import varied
+from compute_budget_planner.planner.matrix.runs import DoneSeeds, existing_runs, runs_ahead
+from compute_budget_planner.planner.matrix.seed_cost import SeedCost, cost_of_seed, times
+from compute_budget_planner.planner.matrix.variation import varied
 from compute_budget_planner.planner.workspace import Workspace
 from compute_budget_planner.planning.ablations import Portion, Priority, Ranked, rank
 from compute_budget_planner.requests import VariantInput

@@ -5,13 +5,13 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from compute_budget_planner.errors import FormatError, ProjectError, RequestError, nearest
-from compute_budget_planner.planner.compositions import composed_job
-from compute_budget_planner.planner.referring import (
+from compute_budget_planner.planner.sources.compositions import composed_job
+from compute_budget_planner.planner.sources.referring import (
     candidate_paths,
     locate_reference,
     source_file,
 )
-from compute_budget_planner.planner.run_data import folder_of_data, with_sizes_joined
+from compute_budget_planner.planner.sources.run_data import folder_of_data, with_sizes_joined
 from compute_budget_planner.planner.workspace import Workspace
 from compute_budget_planner.readers.contract import (
     Environment,

@@ -7,8 +7,8 @@ from compute_budget_planner.errors import RequestError
 from compute_budget_planner.estimation.parameters import count_parameters
 from compute_budget_planner.grid_request import GridRequest
 from compute_budget_planner.planner.assessing import Assessed
-from compute_budget_planner.planner.grid_budgets import Budget, middle_params
-from compute_budget_planner.planner.grid_cells import reason_of_kind
+from compute_budget_planner.planner.grid.budgets import Budget, middle_params
+from compute_budget_planner.planner.grid.cells import reason_of_kind
 from compute_budget_planner.planner.workspace import Workspace
 from compute_budget_planner.planning.grid import Wish, budget_wishes, ratios, relative_wishes
 from compute_budget_planner.planning.scaling_law import SIX, ScalingLaw

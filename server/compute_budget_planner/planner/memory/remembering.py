@@ -14,16 +14,16 @@ from compute_budget_planner.markdown.boards import (
     refuse_yaml_boards,
 )
 from compute_budget_planner.markdown.worktree_status import worktree_note
-from compute_budget_planner.planner.budgeting import taken_decisions
-from compute_budget_planner.planner.evidence import evidence_rows, worktree_lines
-from compute_budget_planner.planner.memory_rows import (
+from compute_budget_planner.planner.budget.budgeting import taken_decisions
+from compute_budget_planner.planner.budget.plan import make_plan
+from compute_budget_planner.planner.budget.stored import stored_request
+from compute_budget_planner.planner.memory.evidence import evidence_rows, worktree_lines
+from compute_budget_planner.planner.memory.rows import (
     Remembered,
     decision_rows,
     follow_up_rows,
     risk_rows,
 )
-from compute_budget_planner.planner.plan import make_plan
-from compute_budget_planner.planner.stored import stored_request
 from compute_budget_planner.planner.workspace import Workspace
 from compute_budget_planner.project import private_paths
 from compute_budget_planner.requests import MemoryRequest

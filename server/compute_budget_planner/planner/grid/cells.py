@@ -8,7 +8,7 @@ from compute_budget_planner.estimation.flops import flops_per_token_forward
 from compute_budget_planner.estimation.ranges import Range
 from compute_budget_planner.numbers import brief
 from compute_budget_planner.planner.assessing import Assessed
-from compute_budget_planner.planner.variation import varied
+from compute_budget_planner.planner.matrix.variation import varied
 from compute_budget_planner.planner.workspace import Workspace
 from compute_budget_planner.planning.grid import Cell, Wish, failure_of, sized
 from compute_budget_planner.planning.grid_shapes import shape_facts

@@ -6,10 +6,14 @@ from dataclasses import replace
 from compute_budget_planner.diagnosis_request import DiagnoseRequest
 from compute_budget_planner.guide.reference import Reference
 from compute_budget_planner.numbers import brief, counted
-from compute_budget_planner.planner.diagnosis_out import JudgedCurves, equal_compute_out, run_out
-from compute_budget_planner.planner.diagnosis_picture import picture_of_runs
-from compute_budget_planner.planner.run_curves import LoggedRun, logged_runs
-from compute_budget_planner.planner.split_doubts import split_doubts
+from compute_budget_planner.planner.curves.diagnosis_out import (
+    JudgedCurves,
+    equal_compute_out,
+    run_out,
+)
+from compute_budget_planner.planner.curves.picture import picture_of_runs
+from compute_budget_planner.planner.curves.run_curves import LoggedRun, logged_runs
+from compute_budget_planner.planner.curves.split_doubts import split_doubts
 from compute_budget_planner.planner.workspace import Workspace
 from compute_budget_planner.planning.diagnosis import diagnose
 from compute_budget_planner.planning.run_kind import Circumstances, Kind

@@ -5,8 +5,8 @@ from dataclasses import dataclass, replace
 
 from compute_budget_planner.errors import FactError, RequestError
 from compute_budget_planner.guide.reference import Reference, spelling
-from compute_budget_planner.planner.cost_neutral import neutral_values
-from compute_budget_planner.planner.gather import Gathered
+from compute_budget_planner.planner.matrix.cost_neutral import neutral_values
+from compute_budget_planner.planner.sources.gather import Gathered
 from compute_budget_planner.planning.ablations import Priority
 from compute_budget_planner.readers.change_clauses import Point
 from compute_budget_planner.readers.change_values import ChangedFact

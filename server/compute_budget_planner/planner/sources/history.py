@@ -5,7 +5,7 @@ from dataclasses import replace
 
 from compute_budget_planner.errors import FactError, RequestError
 from compute_budget_planner.estimation.calibration import Measured
-from compute_budget_planner.planner.gather import Gathered, gather, loose_facts, run_facts
+from compute_budget_planner.planner.sources.gather import Gathered, gather, loose_facts, run_facts
 from compute_budget_planner.planner.workspace import Workspace
 from compute_budget_planner.readers.contract import Reading
 from compute_budget_planner.readers.run_folders import companions

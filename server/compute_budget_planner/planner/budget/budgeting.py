@@ -6,17 +6,17 @@ from compute_budget_planner import __version__
 from compute_budget_planner.markdown.budget import budget_text
 from compute_budget_planner.markdown.budget_plan import BudgetPlan
 from compute_budget_planner.numbers import counted, written
-from compute_budget_planner.planner.budget_grid import PICTURE_NAME, picture_text
-from compute_budget_planner.planner.disclosure import disclosure, open_points
-from compute_budget_planner.planner.plan import Plan, make_plan
-from compute_budget_planner.planner.sentences import not_estimated, spread
-from compute_budget_planner.planner.stored import (
+from compute_budget_planner.planner.budget.disclosure import disclosure, open_points
+from compute_budget_planner.planner.budget.plan import Plan, make_plan
+from compute_budget_planner.planner.budget.stored import (
     INPUT_NAMES,
     budget_block,
     changed_files,
     refreshed,
     stored_request,
 )
+from compute_budget_planner.planner.grid.budget_grid import PICTURE_NAME, picture_text
+from compute_budget_planner.planner.sentences import not_estimated, spread
 from compute_budget_planner.planner.workspace import Workspace
 from compute_budget_planner.project import private_paths
 from compute_budget_planner.requests import Decision, WriteBudgetRequest

@@ -6,7 +6,7 @@ from compute_budget_planner.estimation.parameters import count_parameters
 from compute_budget_planner.grid_request import GridRequest
 from compute_budget_planner.numbers import brief
 from compute_budget_planner.planner.assessing import Assessed
-from compute_budget_planner.planner.variation import varied
+from compute_budget_planner.planner.matrix.variation import varied
 from compute_budget_planner.planner.workspace import Workspace
 from compute_budget_planner.planning.grid import flops_per_token
 from compute_budget_planner.planning.grid_shapes import shape_facts, shape_near

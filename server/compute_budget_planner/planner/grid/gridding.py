@@ -7,23 +7,23 @@ from compute_budget_planner.estimation.ranges import total
 from compute_budget_planner.grid_request import GridRequest
 from compute_budget_planner.numbers import brief
 from compute_budget_planner.planner.assessing import Assessed, assess_request
-from compute_budget_planner.planner.grid_budgets import (
+from compute_budget_planner.planner.grid.budgets import (
     Budget,
     budgets_of,
     completed,
     k_at,
     own_budget,
 )
-from compute_budget_planner.planner.grid_cells import (
+from compute_budget_planner.planner.grid.cells import (
     Built,
     built,
     cells_out,
     withheld_because,
 )
-from compute_budget_planner.planner.grid_fit import fit_out
-from compute_budget_planner.planner.grid_picture import picture_of_grid
-from compute_budget_planner.planner.grid_scenarios import scenario_cell, scenario_out, search_out
-from compute_budget_planner.planner.grid_wishes import Ground, wishes_of
+from compute_budget_planner.planner.grid.fit import fit_out
+from compute_budget_planner.planner.grid.picture import picture_of_grid
+from compute_budget_planner.planner.grid.scenarios import scenario_cell, scenario_out, search_out
+from compute_budget_planner.planner.grid.wishes import Ground, wishes_of
 from compute_budget_planner.planner.sentences import spread
 from compute_budget_planner.planner.workspace import Workspace
 from compute_budget_planner.planning.grid import first_cells

@@ -6,7 +6,7 @@ from compute_budget_planner.errors import RequestError
 from compute_budget_planner.grid_arguments import BudgetGrid
 from compute_budget_planner.grid_request import GridRequest
 from compute_budget_planner.planner.assessing import Assessed, RunInputs, assess_run
-from compute_budget_planner.planner.gridding import grid_around
+from compute_budget_planner.planner.grid.gridding import grid_around
 from compute_budget_planner.planner.workspace import Workspace
 from compute_budget_planner.plotting.drawing import can_draw, drawn
 from compute_budget_planner.project import private_paths

@@ -6,13 +6,13 @@ from dataclasses import replace
 from compute_budget_planner.diagnosis_request import FairnessRequest, JudgedRun
 from compute_budget_planner.errors import FactError, RequestError
 from compute_budget_planner.guide.reference import spelling
-from compute_budget_planner.planner.ablating import BASELINE_WHY, baseline_run
 from compute_budget_planner.planner.assessing import Assessed, RunInputs, assess_run, run_inputs
-from compute_budget_planner.planner.gather import Gathered, gather, loose_facts, run_facts
-from compute_budget_planner.planner.history import stated_facts
-from compute_budget_planner.planner.known_run import KnownRun, known_run
-from compute_budget_planner.planner.matrix import MatrixRow, build_matrix, point_changes
-from compute_budget_planner.planner.variation import varied
+from compute_budget_planner.planner.matrix.ablating import BASELINE_WHY, baseline_run
+from compute_budget_planner.planner.matrix.rows import MatrixRow, build_matrix, point_changes
+from compute_budget_planner.planner.matrix.variation import varied
+from compute_budget_planner.planner.sources.gather import Gathered, gather, loose_facts, run_facts
+from compute_budget_planner.planner.sources.history import stated_facts
+from compute_budget_planner.planner.sources.known_run import KnownRun, known_run
 from compute_budget_planner.planner.workspace import Workspace
 from compute_budget_planner.planning.fairness import Side
 from compute_budget_planner.readers.contract import Baseline

@@ -10,9 +10,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from compute_budget_planner.diagnosis_request import ComparedRun
-from compute_budget_planner.planner.gather import Gathered, gather, loose_facts, run_facts
-from compute_budget_planner.planner.history import stated_facts
-from compute_budget_planner.planner.known_run import KnownRun, known_run
+from compute_budget_planner.planner.sources.gather import Gathered, gather, loose_facts, run_facts
+from compute_budget_planner.planner.sources.history import stated_facts
+from compute_budget_planner.planner.sources.known_run import KnownRun, known_run
 from compute_budget_planner.planner.workspace import Workspace
 from compute_budget_planner.planning.loss_curves import Curve
 from compute_budget_planner.readers.contract import LossSeries, Reading

@@ -6,7 +6,7 @@ from pathlib import Path
 
 from compute_budget_planner.numbers import rounded
 from compute_budget_planner.planner.assessing import Assessed
-from compute_budget_planner.planner.job_command import (
+from compute_budget_planner.planner.budget.job_command import (
     first_task,
     on_hardware,
     run_folder,

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 
 from compute_budget_planner.grid_arguments import Scenario
 from compute_budget_planner.numbers import brief
-from compute_budget_planner.planner.grid_cells import Built
+from compute_budget_planner.planner.grid.cells import Built
 from compute_budget_planner.planning.inference_cost import (
     Deployment,
     deployment_optimum,

@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from compute_budget_planner.guide.reference import Reference
-from compute_budget_planner.planner.run_curves import LoggedRun
+from compute_budget_planner.planner.curves.run_curves import LoggedRun
 from compute_budget_planner.planning.curve_reading import CurveReading
 from compute_budget_planner.planning.diagnosis import Diagnosis
 from compute_budget_planner.planning.equal_compute import compare

@@ -5,8 +5,8 @@ from collections.abc import Sequence
 from compute_budget_planner.diagnosis_request import FairnessRequest
 from compute_budget_planner.guide.reference import Reference
 from compute_budget_planner.numbers import counted
-from compute_budget_planner.planner.compared_sides import compared_sides
-from compute_budget_planner.planner.split_doubts import split_doubts
+from compute_budget_planner.planner.curves.split_doubts import split_doubts
+from compute_budget_planner.planner.fairness.sides import compared_sides
 from compute_budget_planner.planner.workspace import Workspace
 from compute_budget_planner.planning.fairness import Breach, Side, breaches_of
 from compute_budget_planner.results.base import NextStep

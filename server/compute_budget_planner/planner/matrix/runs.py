@@ -4,8 +4,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from compute_budget_planner.planner.assessing import RunInputs
-from compute_budget_planner.planner.boards_read import finished_runs
-from compute_budget_planner.planner.jobs import variant_job_name
+from compute_budget_planner.planner.budget.jobs import variant_job_name
+from compute_budget_planner.planner.memory.boards_read import finished_runs
 from compute_budget_planner.planner.workspace import Workspace
 from compute_budget_planner.readers.changes import read_change
 from compute_budget_planner.readers.runs import RunFiles

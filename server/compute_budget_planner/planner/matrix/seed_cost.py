@@ -6,8 +6,8 @@ from dataclasses import dataclass
 from compute_budget_planner.errors import FactError
 from compute_budget_planner.estimation.ranges import Range
 from compute_budget_planner.planner.assessing import Assessed
-from compute_budget_planner.planner.matrix import MatrixRow, point_changes
-from compute_budget_planner.planner.variation import varied
+from compute_budget_planner.planner.matrix.rows import MatrixRow, point_changes
+from compute_budget_planner.planner.matrix.variation import varied
 from compute_budget_planner.planner.workspace import Workspace
 from compute_budget_planner.readers.change_clauses import Point
 from compute_budget_planner.results import RangeOut

@@ -6,8 +6,8 @@ from compute_budget_planner.markdown.board_entries import EvidenceRow
 from compute_budget_planner.markdown.worktree_status import WorktreeLine
 from compute_budget_planner.numbers import counted, rounded, shown
 from compute_budget_planner.planner.assessing import RunInputs, assess_run
-from compute_budget_planner.planner.boards_read import EVIDENCE_BOARD, board_rows
-from compute_budget_planner.planner.memory_rows import Remembered
+from compute_budget_planner.planner.memory.boards_read import EVIDENCE_BOARD, board_rows
+from compute_budget_planner.planner.memory.rows import Remembered
 from compute_budget_planner.planner.sentences import spread
 from compute_budget_planner.planner.workspace import Workspace
 from compute_budget_planner.readers.runs import RunFiles

@@ -5,20 +5,20 @@ from dataclasses import dataclass
 
 from compute_budget_planner.errors import RequestError
 from compute_budget_planner.markdown.budget_plan import Envelope, Totals
-from compute_budget_planner.planner.ablating import baseline_run, cost_matrix
-from compute_budget_planner.planner.ablation_result import ablations_result
 from compute_budget_planner.planner.assessing import Assessed, RunInputs, assess_run, run_inputs
-from compute_budget_planner.planner.boards_read import RISK_BOARD, board_rows
-from compute_budget_planner.planner.budget_grid import grid_of_budget
-from compute_budget_planner.planner.cheaper import alternatives_of
-from compute_budget_planner.planner.matrix_runs import runs_ahead
-from compute_budget_planner.planner.plan_jobs import plan_jobs
-from compute_budget_planner.planner.plan_totals import (
+from compute_budget_planner.planner.budget.plan_jobs import plan_jobs
+from compute_budget_planner.planner.budget.plan_totals import (
     number_of,
     plan_checks,
     plan_envelope,
     plan_totals,
 )
+from compute_budget_planner.planner.cheaper import alternatives_of
+from compute_budget_planner.planner.grid.budget_grid import grid_of_budget
+from compute_budget_planner.planner.matrix.ablating import baseline_run, cost_matrix
+from compute_budget_planner.planner.matrix.result import ablations_result
+from compute_budget_planner.planner.matrix.runs import runs_ahead
+from compute_budget_planner.planner.memory.boards_read import RISK_BOARD, board_rows
 from compute_budget_planner.planner.present import present
 from compute_budget_planner.planner.smoking import smoke_of
 from compute_budget_planner.planner.workspace import Workspace

@@ -6,8 +6,8 @@ from collections.abc import Mapping, Sequence
 from compute_budget_planner.estimation.ranges import Range
 from compute_budget_planner.numbers import shown, written
 from compute_budget_planner.planner.assessing import Assessed
-from compute_budget_planner.planner.boards_read import experiment_ids
-from compute_budget_planner.planner.jobs import JobSpec, job_block, variant_job_name
+from compute_budget_planner.planner.budget.jobs import JobSpec, job_block, variant_job_name
+from compute_budget_planner.planner.memory.boards_read import experiment_ids
 from compute_budget_planner.planner.present import limit_of
 from compute_budget_planner.planner.workspace import Workspace
 from compute_budget_planner.planning.limits import walltime_hours

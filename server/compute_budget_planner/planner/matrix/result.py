@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 from compute_budget_planner.estimation.ranges import Range, total
 from compute_budget_planner.numbers import counted, shown
-from compute_budget_planner.planner.ablating import TUNING, CostedMatrix
+from compute_budget_planner.planner.matrix.ablating import TUNING, CostedMatrix
 from compute_budget_planner.planner.sentences import spread
 from compute_budget_planner.planning.ablations import (
     Portion,

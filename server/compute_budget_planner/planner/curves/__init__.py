@@ -1,0 +1,1 @@
+"""The curves of runs: read from logs, diagnosed, drawn."""

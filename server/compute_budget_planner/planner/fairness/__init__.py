@@ -1,0 +1,1 @@
+"""Comparisons of runs: their sides, and what makes them unfair."""

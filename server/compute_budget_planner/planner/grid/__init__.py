@@ -1,0 +1,1 @@
+"""Compute-optimal grids: budgets, cells, what they cost, their picture."""

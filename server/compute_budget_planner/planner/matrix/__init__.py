@@ -1,0 +1,1 @@
+"""The ablation matrix: its rows, what each costs, what is required."""

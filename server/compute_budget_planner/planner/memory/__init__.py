@@ -1,0 +1,1 @@
+"""The memory boards: what is on them, and which rows a budget adds."""
