@@ -37,8 +37,10 @@ def plain(text: str, limit: int = MAX_CHARACTERS) -> str:
     Control characters and line ends become spaces; bidirectional and zero-width characters,
     surrogates, private and unassigned code points go.
     """
-    seen = (_visible(character) for character in text[: 4 * limit])
-    line = " ".join("".join(seen).split())
+    seen = text[: 4 * limit]
+    if not seen.isprintable():
+        seen = "".join(_visible(character) for character in seen)
+    line = " ".join(seen.split())
     cut = len(line) > limit or len(text) > 4 * limit
     return line[: limit - 1].rstrip() + "…" if cut else line
 

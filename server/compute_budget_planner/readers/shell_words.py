@@ -13,6 +13,7 @@ _NAME = re.compile(r"[A-Za-z_][\w.-]*")
 _OPERATOR = re.compile(r"&&|\|\||[()<>]")
 _BLANK = " \t\r"
 _ENDS = "\n;&|()"
+_LETTERS = re.compile(f"[^{re.escape(_BLANK + _ENDS)}<>\\\\\"'`$]+")
 _CLOSING = {"(": ")", "{": "}"}
 _LONGEST_SPAN = 20_000
 
@@ -142,6 +143,10 @@ class _Lexer:
         parts: list[str] = []
         while self.position < len(self.text):
             letter = self.text[self.position]
+            if letters := _LETTERS.match(self.text, self.position):
+                parts.append(letters[0])
+                self.position = letters.end()
+                continue
             if letter in _BLANK + _ENDS + "<>":
                 break
             if letter == "\\":
@@ -161,6 +166,8 @@ class _Lexer:
         quote = self.text[start]
         if quote in self.unclosed:
             return 1
+        if quote == "'" and (end := self.text.find(quote, start + 1)) >= 0:
+            return end + 1 - start
         waiting = [quote]
         index = start + 1
         while index < len(self.text):
