@@ -86,3 +86,25 @@ def test_a_budget_without_numbers_says_which_facts_are_missing(tmp_path: Path) -
     assert result.summary.startswith(
         "Would write `.agent/compute-budget.md` (draft). Not estimated yet: `exp` lacks `gpu`, "
     )
+
+
+def which_batch(root: Path, facts: dict[str, FactInput]) -> list[str]:
+    asked = estimated(root, {"dataset_examples": 1_281_167, "gpu": "A100-SXM-40GB", **facts})
+    return [q.partition(": ")[0] for q in asked.questions if "per device or global" in q]
+
+
+def test_which_batch_is_meant_is_asked_of_the_place_it_is_taken_from_until_answered(
+    tmp_path: Path,
+) -> None:
+    (tmp_path / "train.sh").write_text(
+        "#!/bin/bash\n#SBATCH --gres=gpu:4\n"
+        "python train.py --model resnet50 --batch_size 64 --epochs 90\n"
+    )
+    (tmp_path / "train.py").write_text(
+        "import argparse\nparser = argparse.ArgumentParser()\n"
+        'parser.add_argument("--batch_size", type=int, default=32)\n'
+    )
+    assert which_batch(tmp_path, {}) == ["train.sh:3"]
+    assert which_batch(tmp_path, {"micro_batch_size": 64}) == []
+    assert which_batch(tmp_path, {"global_batch_size": 64}) == []
+    assert which_batch(tmp_path, {"n_gpus": 1}) == []

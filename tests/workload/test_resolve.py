@@ -1,5 +1,7 @@
 """From facts to a run: what is derived, assumed, missing, contradictory."""
 
+from dataclasses import replace
+
 import pytest
 from compute_budget_planner.errors import FactError
 from compute_budget_planner.workload.architecture import Architecture, SampleModel
@@ -80,6 +82,26 @@ def test_a_stronger_batch_size_puts_the_weaker_accumulation_aside_and_says_so() 
     assert [(c.used.name, c.overruled.source) for c in resolution.conflicts] == [
         ("global_batch_size", "base.yaml:4")
     ]
+
+
+def test_a_total_batch_answers_what_was_only_taken_as_the_batch_of_a_device() -> None:
+    facts = {k: v for k, v in WHOLE.items() if k != "micro_batch_size"}
+    taken = replace(fact("micro_batch_size", 64, Layer.CONFIG, "a.sh:3"), basis=Basis.ASSUMED)
+    assert run_of(resolved(taken, global_batch_size=64, **facts)).batch.global_batch_size == 64
+    assert run_of(resolved(taken, global_batch_size=512, **facts)).batch == Batch(64, 1, 512)
+
+
+def test_devices_a_line_gives_in_all_and_per_node_are_one_conflict() -> None:
+    facts = {k: v for k, v in WHOLE.items() if k != "n_gpus"}
+    resolution = resolved(
+        fact("gpus_per_node", 4, Layer.CONFIG, "train.sh:2"),
+        fact("n_gpus", 4, Layer.CONFIG, "train.sh:2"),
+        fact("n_nodes", 1, Layer.FRAMEWORK_DEFAULT, "train.sh"),
+        n_gpus=1,
+        **facts,
+    )
+    assert run_of(resolution).hardware.n_gpus == 1
+    assert [(c.used.value, c.overruled.value) for c in resolution.conflicts] == [(1, 4)]
 
 
 def test_a_global_batch_the_ranks_cannot_share_is_refused() -> None:

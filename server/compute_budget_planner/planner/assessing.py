@@ -24,6 +24,7 @@ from compute_budget_planner.planner.sources.history import (
 from compute_budget_planner.planner.sources.logged_shape import SHAPE, shape_seen
 from compute_budget_planner.planner.workspace import Workspace
 from compute_budget_planner.project import private_paths
+from compute_budget_planner.readers.batch_scope import still_asked
 from compute_budget_planner.readers.contract import Environment, Problem, Reading
 from compute_budget_planner.readers.runs import RunFiles
 from compute_budget_planner.requests import FactInput, MeasuredRun, RunRequest
@@ -58,8 +59,12 @@ class Assessed:
 
     @property
     def problems(self) -> list[Problem]:
-        """What could not be read in the run's files."""
-        return [problem for reading in self.readings for problem in reading.problems]
+        """What could not be read in the run's files and is still open."""
+        found = [problem for reading in self.readings for problem in reading.problems]
+        run = self.assessment.run
+        one_device = run is not None and run.hardware.n_gpus == 1
+        batch = self.assessment.resolution.facts.get("micro_batch_size")
+        return still_asked(found, None if one_device else batch)
 
 
 @dataclass(frozen=True)

@@ -44,7 +44,20 @@ def still_open(problems: Iterable[Problem], facts: Iterable[Fact]) -> list[Probl
         for fact in facts
         if fact.name == "micro_batch_size" and fact.basis is not Basis.ASSUMED
     }
-    return [p for p in problems if not (p.source in settled and "per device or global" in p.text)]
+    return [p for p in problems if not (p.source in settled and _asks_which_batch(p))]
+
+
+def still_asked(problems: Iterable[Problem], batch: Fact | None) -> list[Problem]:
+    """Return the problems of all files without the question which batch is meant, once answered.
+
+    It is open only where the batch of the device that a run uses is taken from the place itself.
+    """
+    place = batch.source if batch is not None and batch.basis is Basis.ASSUMED else None
+    return [p for p in problems if p.source == place or not _asks_which_batch(p)]
+
+
+def _asks_which_batch(problem: Problem) -> bool:
+    return "per device or global" in problem.text
 
 
 def split_problems(facts: Iterable[Fact]) -> Iterator[Problem]:

@@ -45,6 +45,7 @@ def _lengths(ledger: Ledger) -> None:
 
 def _batch(ledger: Ledger) -> None:
     """Let a stronger batch number overrule the weaker accumulation, or else the weaker total."""
+    _answered_batch(ledger)
     names = ("micro_batch_size", "grad_accum_steps", "global_batch_size")
     if not all(ledger.has(name) for name in names):
         return
@@ -53,6 +54,16 @@ def _batch(ledger: Ledger) -> None:
     weakest = accum if accum.layer > strongest.layer else total
     if weakest.layer > strongest.layer:
         _put_aside(ledger, strongest, weakest)
+
+
+def _answered_batch(ledger: Ledger) -> None:
+    """Drop a batch only taken as one of the device where a stronger total says it is not."""
+    micro, total = (ledger.facts.get(name) for name in ("micro_batch_size", "global_batch_size"))
+    if micro is None or total is None or micro.basis is not Basis.ASSUMED:
+        return
+    devices = int(ledger.facts["n_gpus"].value) if ledger.has("n_gpus") else 1
+    if total.layer < micro.layer and int(total.value) % (int(micro.value) * devices):
+        del ledger.facts["micro_batch_size"]
 
 
 def _devices(ledger: Ledger) -> None:
@@ -108,5 +119,10 @@ def _shape(ledger: Ledger, reference: Reference) -> None:
 
 def _put_aside(ledger: Ledger, used: Fact, overruled: Fact) -> None:
     del ledger.facts[overruled.name]
-    if overruled.layer < Layer.FRAMEWORK_DEFAULT:
+    # One line of a file can give several facts, such as all devices and those of a node.
+    told = any(
+        (conflict.overruled.source, conflict.overruled.value) == (overruled.source, overruled.value)
+        for conflict in ledger.conflicts
+    )
+    if overruled.layer < Layer.FRAMEWORK_DEFAULT and not told:
         ledger.conflicts.append(Conflict(used, overruled))
