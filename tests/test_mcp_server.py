@@ -93,8 +93,9 @@ def root_of(workspace: Any, _request: Any) -> InspectResult:
 
 
 def text(result: CallToolResult) -> str:
-    (block,) = result.content
+    block, *pictures = result.content
     assert block.type == "text"
+    assert {picture.type for picture in pictures} <= {"image"}
     return block.text
 
 
