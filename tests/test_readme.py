@@ -31,3 +31,15 @@ def test_every_tool_is_named() -> None:
 def test_every_relative_link_leads_somewhere() -> None:
     targets = re.findall(r"\]\((?!https?:|#)([^)#]+)", TEXT)
     assert [target for target in targets if not (ROOT / target).exists()] == []
+
+
+def test_the_accuracy_it_claims_is_that_of_the_benchmark_page() -> None:
+    page = (ROOT / "benchmarks/README.md").read_text(encoding="utf-8")
+    row = re.search(r"^\| all but those apart \|(.+)\|$", page, re.MULTILINE)
+    assert row is not None
+    rows, _, _, error, _, _, inside, *_ = (cell.strip() for cell in row[1].split("|"))
+    claimed = (
+        f"On {int(rows):,} measured speeds of language models, each source left out of what "
+        f"predicts it, the median error is {float(error):g} % and {inside} % lie in the range"
+    )
+    assert claimed in " ".join(TEXT.split())

@@ -33,6 +33,7 @@ def totals(plan: BudgetPlan) -> Section:
         "totals",
         ["## Totals"],
         titled("**All seeds:**", table(_COLUMNS, _all_seeds(plan))),
+        [_not_in_sums(matrix)] if matrix else [],
         [_counted_in_matrix(matrix)] if matrix else [],
         titled("**One seed of each:**", table(_COLUMNS, _one_seed(plan))),
         *(_choice(matrix) if matrix else [[_MINIMUM_OF_MAIN_RUNS]]),
@@ -47,11 +48,7 @@ def fit(plan: BudgetPlan) -> list[str]:
     matrix, by_range = plan.ablations, _by_range(plan)
     if matrix is None:
         return [by_range]
-    lacking = ", ".join(
-        code(row.variant)
-        for row in matrix.variants
-        if row.basis == "open" and row.priority == "required"
-    )
+    lacking = ", ".join(map(code, matrix.uncosted_required))
     if matrix.verdict != "unknown":
         return [_verdict(matrix), f"Not counted, its cost is not known: {lacking}" * bool(lacking)]
     if lacking:
@@ -99,6 +96,17 @@ def _one_seed(plan: BudgetPlan) -> _Rows:
             for total in plan.ablations.totals
         ]
     return rows
+
+
+def _not_in_sums(matrix: AblationsResult) -> str:
+    """Say which required variants no sum holds, so that a part is not taken for the whole."""
+    lacking = ", ".join(map(code, matrix.uncosted_required))
+    return (
+        f"Required is more than that: {lacking} is in no sum until it is costed, and what is kept "
+        "or cut below may change then."
+        if lacking
+        else ""
+    )
 
 
 def _counted_in_matrix(matrix: AblationsResult) -> str:

@@ -95,3 +95,12 @@ class AblationsResult(Result):
     excluded: list[str] = Field(default_factory=list, description="listed with 0 GPU-hours")
     questions: list[str] = Field(default_factory=list)
     next: list[NextStep] = Field(default_factory=list)
+
+    @property
+    def uncosted_required(self) -> list[str]:
+        """Required variants whose cost nobody knows: sums of what is required lack them."""
+        return [
+            row.variant
+            for row in self.variants
+            if row.basis == "open" and row.priority == "required"
+        ]

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from compute_budget_planner import __version__
 from compute_budget_planner.markdown.budget import budget_text
 from compute_budget_planner.markdown.budget_plan import BudgetPlan
-from compute_budget_planner.numbers import counted, written
+from compute_budget_planner.numbers import brief, counted, written
 from compute_budget_planner.planner.budget.disclosure import disclosure, open_points
 from compute_budget_planner.planner.budget.plan import Plan, make_plan
 from compute_budget_planner.planner.budget.stored import (
@@ -20,7 +20,7 @@ from compute_budget_planner.planner.sentences import not_estimated, spread
 from compute_budget_planner.planner.workspace import Workspace
 from compute_budget_planner.project import private_paths
 from compute_budget_planner.requests import Decision, WriteBudgetRequest
-from compute_budget_planner.results import BudgetResult, EstimateResult, NextStep
+from compute_budget_planner.results import AblationsResult, BudgetResult, EstimateResult, NextStep
 
 
 def write_budget(workspace: Workspace, request: WriteBudgetRequest) -> BudgetResult:
@@ -215,6 +215,17 @@ def _next(estimates: Sequence[EstimateResult], request: WriteBudgetRequest) -> l
     return [NextStep(tool="update_memory", arguments={"dry_run": True}, question=question)]
 
 
+def _standing(matrix: AblationsResult) -> str:
+    """Say what the required hours lack, and how they stand against the available ones."""
+    text = ""
+    if matrix.uncosted_required:
+        text = f" but without {', '.join(matrix.uncosted_required)}, whose cost is not known"
+    if matrix.verdict != "unknown" and matrix.available_gpu_hours is not None:
+        stand = "inside" if matrix.verdict == "fits" else "over"
+        text += f", {stand} the {brief(matrix.available_gpu_hours)} available"
+    return text
+
+
 def _summary(result: BudgetResult) -> str:
     did = "Would write" if result.dry_run else ("Wrote" if result.changed else "Unchanged:")
     text = f"{did} `{result.path}` ({result.status})"
@@ -222,7 +233,7 @@ def _summary(result: BudgetResult) -> str:
         text += f": {spread(result.total_gpu_hours, 'GPU-hours')} for all main runs and seeds"
     if result.ablations is not None and result.ablations.required_gpu_hours is not None:
         required = spread(result.ablations.required_gpu_hours, "GPU-hours")
-        text += f", {required} with the required ablations ({result.ablations.verdict})"
+        text += f", {required} with the required ablations{_standing(result.ablations)}"
     if result.grid is not None and result.grid.cells:
         verb = "to be drawn" if result.dry_run else "drawn"
         drawn = f", {verb} in `{result.grid_picture}`" if result.grid_picture else ""
